@@ -134,7 +134,7 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     use engram_engine::Options;
-    use engram_kit::{Site, requests};
+    use engram_kit::{Sandbox, requests};
     use engram_model::{Call, Caller, Request, Who};
     use tauri::{
         async_runtime::block_on,
@@ -151,7 +151,7 @@ mod tests {
             if requests::takes_two(terms.name) {
                 continue;
             }
-            let place = Site::new();
+            let place = Sandbox::new();
             let shell = Shell::new(Options {
                 home: place.home(),
                 repo: Some(place.repo()),

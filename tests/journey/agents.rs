@@ -47,7 +47,7 @@ impl Run {
     }
 
     /// Everything that the model saw, as text.
-    pub fn seen(&self) -> String {
+    pub fn text_seen(&self) -> String {
         self.requests.iter().map(Value::to_string).collect()
     }
 }

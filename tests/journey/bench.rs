@@ -126,14 +126,14 @@ fn the_window_is_measured() {
     let place = PathBuf::from(env::var_os("ENGRAM_BENCH").expect("ENGRAM_BENCH: see xtask"));
     let minutes: u64 = env::var("ENGRAM_BENCH_MINUTES").map_or(0, |it| it.parse().unwrap());
     if minutes > 0 {
-        for (what, value) in flooded(&place, minutes) {
+        for (what, value) in measure_flood(&place, minutes) {
             println!("{what}: {value}");
         }
         return;
     }
-    let (many, _) = measured(&place, "many");
-    let (few, listed) = measured(&place, "few");
-    let plain = measured_plain(&listed);
+    let (many, _) = measure(&place, "many");
+    let (few, listed) = measure(&place, "few");
+    let plain = measure_plain(&listed);
     println!("| what | few engrams | many engrams | plain page |\n|---|---|---|---|");
     for ((what, few), (_, many)) in few.iter().zip(&many) {
         let plain = plain.iter().find(|it| it.0 == *what);
@@ -143,11 +143,11 @@ fn the_window_is_measured() {
 }
 
 /// Returns all figures of one home, and the rows that the window lists at the end.
-fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
+fn measure(place: &Path, home: &str) -> (Figures, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));
-    let (window, opened) = opened(dir.path(), &engram);
-    let mut figures = looks(home, &window, opened);
+    let (window, opened) = open_window(dir.path(), &engram);
+    let mut figures = measure_looks(home, &window, opened);
     let mut say = |what: &str, value: String| tell(&mut figures, home, what, value);
     let rows = writes(&window, &engram);
     say("write to row", spread(&rows));
@@ -156,7 +156,7 @@ fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
     let conflicts = format!("{}; {ratio:.2} times a row (at most 2)", spread(&conflicts));
     say("write to a conflict's row", conflicts);
     let memory = Resident::of(&window);
-    let mut flood = flooding(place, home, 1_000, 60);
+    let mut flood = start_flood(place, home, 1_000, 60);
     let mut all = Vec::new();
     while flood.0.try_wait().unwrap().is_none() {
         all.extend(scroll(&window, 5_000));
@@ -176,14 +176,14 @@ fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
 }
 
 /// Measures the memory after `minutes` of writes.
-fn flooded(place: &Path, minutes: u64) -> Figures {
+fn measure_flood(place: &Path, minutes: u64) -> Figures {
     let (dir, home) = (tempfile::tempdir().unwrap(), "few");
     let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));
-    let (window, _) = opened(dir.path(), &engram);
+    let (window, _) = open_window(dir.path(), &engram);
     let mut figures = Vec::new();
     let mut say = |what: &str, value: String| tell(&mut figures, home, what, value);
-    let early = churned(place, home, &window, minutes.min(5));
-    let late = churned(place, home, &window, minutes.saturating_sub(5));
+    let early = measure_churn(place, home, &window, minutes.min(5));
+    let late = measure_churn(place, home, &window, minutes.saturating_sub(5));
     say(
         &format!("memory in the 5th minute of {CHURN} writes a second"),
         early.to_string(),
@@ -196,7 +196,7 @@ fn flooded(place: &Path, minutes: u64) -> Figures {
 }
 
 /// Measures the same for a page that only lists these rows, in WebKit's own browser.
-fn measured_plain(listed: &[String]) -> Figures {
+fn measure_plain(listed: &[String]) -> Figures {
     let dir = tempfile::tempdir().unwrap();
     let (page, editor) = (dir.path().join("plain.html"), dir.path().join("none"));
     fs::write(&page, PLAIN.replace("ROWS", &listed.join("\n"))).unwrap();
@@ -205,7 +205,7 @@ fn measured_plain(listed: &[String]) -> Figures {
     let window = Window::open(&mini_browser(), &automation, dir.path(), &editor);
     window.goto(&format!("file://{}", page.display()));
     window.find("[data-testid=feed-row]");
-    let mut figures = looks("plain", &window, start.elapsed());
+    let mut figures = measure_looks("plain", &window, start.elapsed());
     let memory = Resident::of(&window).to_string();
     tell(
         &mut figures,
@@ -217,7 +217,7 @@ fn measured_plain(listed: &[String]) -> Figures {
 }
 
 /// Opens the window; returns it once it lists a home, and how long that took.
-fn opened(dir: &Path, engram: &Engram) -> (Window, Duration) {
+fn open_window(dir: &Path, engram: &Engram) -> (Window, Duration) {
     let editor = Editor::new(dir);
     let start = Instant::now();
     let window = engram.window(&editor);
@@ -237,7 +237,7 @@ fn mini_browser() -> PathBuf {
 }
 
 /// Returns the figures of a list while nothing is written.
-fn looks(name: &str, window: &Window, opened: Duration) -> Figures {
+fn measure_looks(name: &str, window: &Window, opened: Duration) -> Figures {
     let mut figures = Vec::new();
     let mut say = |what: &str, value: String| tell(&mut figures, name, what, value);
     let paint = window.script(
@@ -347,7 +347,7 @@ fn spread(times: &[f64]) -> String {
 }
 
 /// Starts a writer at a given rate, for `seconds`.
-fn flooding(place: &Path, home: &str, rate: u64, seconds: u64) -> Running {
+fn start_flood(place: &Path, home: &str, rate: u64, seconds: u64) -> Running {
     let many = env::var_os("ENGRAM_BENCH_WRITER").expect("ENGRAM_BENCH_WRITER: see xtask");
     let mut command = Command::new(many);
     command.args([place.join(home), place.join("repo")]);
@@ -372,8 +372,8 @@ fn rate(flood: &mut Running) -> String {
 
 /// Returns the memory in the last of these minutes of writes: the median of several samples, since
 /// garbage not yet collected makes it vary.
-fn churned(place: &Path, home: &str, window: &Window, minutes: u64) -> Resident {
-    let mut flood = flooding(place, home, CHURN, minutes * 60);
+fn measure_churn(place: &Path, home: &str, window: &Window, minutes: u64) -> Resident {
+    let mut flood = start_flood(place, home, CHURN, minutes * 60);
     for minute in 1..minutes {
         pause(Duration::from_secs(60));
         eprintln!("{home}: {minute} of {minutes}: {}", Resident::of(window));

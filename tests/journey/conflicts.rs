@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::hands::{ENTER, ESCAPE, chosen, notice},
+    dashboard::hands::{ENTER, ESCAPE, are_chosen, notice},
     engram::Engram,
-    stage::Ground,
+    stage::{Desk, Sandbox},
     window::Window,
 };
 
@@ -116,7 +116,7 @@ pub(crate) const PAIRS: &[(&str, &str, &str)] = &[
 
 /// Returns two agents' drafts about the first `count` topics: those of one agent, then those of the
 /// other.
-pub(crate) fn contradicting(count: usize) -> [Vec<Value>; 2] {
+pub(crate) fn contradicting_drafts(count: usize) -> [Vec<Value>; 2] {
     let draft = |agent: &str, confidence: f64, lines: &str, topic: &str, claim: &str| {
         json!({"claim": claim, "topic": topic, "agent": agent, "confidence": confidence,
             "pointers": [format!("repo:src/retry.rs#{lines}@HEAD")]})
@@ -131,7 +131,7 @@ pub(crate) fn contradicting(count: usize) -> [Vec<Value>; 2] {
 
 /// Stores the contradicting claims; returns their ids.
 pub(crate) fn disagree(engram: &Engram, count: usize) -> [Vec<String>; 2] {
-    contradicting(count).map(|drafts| engram.put(&drafts))
+    contradicting_drafts(count).map(|drafts| engram.put(&drafts))
 }
 
 /// The condition that `count` conflicts are listed.
@@ -166,36 +166,27 @@ pub(crate) fn of(engram: &Engram, id: &str) -> Value {
     engram.json(&["conflicts", "show", id])
 }
 
-/// A window on a repository with a given number of conflicts between two agents.
-struct Desk {
-    window: Window,
-    ground: Ground,
-    ids: [Vec<String>; 2],
-}
-
 impl Desk {
-    fn open(count: usize) -> Self {
-        let ground = Ground::noted();
-        let ids = disagree(&ground.engram, count);
-        let window = ground.showing("[data-testid=engram] [data-testid=digest]");
+    /// A window on a repository with `count` conflicts between two agents, and the ids of what each
+    /// of them said.
+    fn with_conflicts(count: usize) -> (Self, [Vec<String>; 2]) {
+        let sandbox = Sandbox::noted();
+        let ids = disagree(&sandbox.engram, count);
+        let window = sandbox.showing("[data-testid=engram] [data-testid=digest]");
         window.find("[data-testid=conflicts-view] .count");
         window.keys("3");
         window.wait(&rows(count));
-        Self {
-            window,
-            ground,
-            ids,
-        }
+        (Self { window, sandbox }, ids)
     }
 
     fn holds(&self, id: &str) -> bool {
-        self.ground.engram.json(&["get", id])["valid_until"].is_null()
+        self.sandbox.engram.json(&["get", id])["valid_until"].is_null()
     }
 }
 
 #[test]
 fn a_queue_of_twenty_is_settled_by_keys_alone() {
-    let desk = Desk::open(PAIRS.len());
+    let (desk, _) = Desk::with_conflicts(PAIRS.len());
     let window = &desk.window;
     read(window);
     assert_eq!(
@@ -239,7 +230,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
     window.find("[data-testid=no-conflicts]");
     window.shot("conflicts-none");
     for (at, (id, key)) in judged.iter().enumerate() {
-        let conflict = of(&desk.ground.engram, id);
+        let conflict = of(&desk.sandbox.engram, id);
         let (how, lost) = match *key {
             "a" => ("winner", Some("b")),
             "b" => ("winner", Some("a")),
@@ -269,15 +260,15 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
     window.keys("u");
     window.wait(&notice("Reopened"));
     window.wait(&rows(judged.iter().filter(|it| it.1 != "x").count() - 1));
-    assert_eq!(of(&desk.ground.engram, &id)["status"], "open");
+    assert_eq!(of(&desk.sandbox.engram, &id)["status"], "open");
 }
 
 #[test]
 fn two_claims_are_merged_and_parted_again_by_keys() {
-    let desk = Desk::open(2);
+    let (desk, _) = Desk::with_conflicts(2);
     let window = &desk.window;
     let id = read(window);
-    let before = of(&desk.ground.engram, &id);
+    let before = of(&desk.sandbox.engram, &id);
     window.keys("m");
     window.wait_moved("document.activeElement.id === 'merge-text'");
     window.shot("conflicts-merge");
@@ -295,13 +286,13 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
     window.control('\u{E007}');
     window.wait(&notice("Merged"));
     window.wait(&rows(1));
-    let settled = of(&desk.ground.engram, &id);
+    let settled = of(&desk.sandbox.engram, &id);
     assert_eq!(settled["settled"]["how"], "merge", "{settled}");
     for side in ["a", "b"] {
         assert!(!desk.holds(before[side]["id"].as_str().unwrap()));
     }
     let found = desk
-        .ground
+        .sandbox
         .engram
         .json(&["query", merged.as_str().unwrap()]);
     assert_eq!(found["engrams"][0]["claim"], merged);
@@ -312,7 +303,7 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
     window.wait(&format!(
         "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
     ));
-    let again = of(&desk.ground.engram, &id);
+    let again = of(&desk.sandbox.engram, &id);
     assert_eq!(again["status"], "open", "{again}");
     for side in ["a", "b"] {
         assert_eq!(again[side]["claim"], before[side]["claim"]);
@@ -322,15 +313,15 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
 
 #[test]
 fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
-    let desk = Desk::open(6);
+    let (desk, ids) = Desk::with_conflicts(6);
     let window = &desk.window;
     read(window);
     // Three by keys, then all.
     window.keys("v");
-    window.wait(&chosen(1));
+    window.wait(&are_chosen(1));
     window.shift('j');
     window.shift('j');
-    window.wait(&chosen(3));
+    window.wait(&are_chosen(3));
     window.shot("conflicts-selected");
     // Conflicts are merged only one at a time.
     window.keys("m");
@@ -343,7 +334,7 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     window.keys("x");
     window.wait(&notice("Dismissed 3 conflicts"));
     window.wait(&rows(3));
-    let dismissed: Vec<Value> = all(&desk.ground.engram)
+    let dismissed: Vec<Value> = all(&desk.sandbox.engram)
         .into_iter()
         .filter(|it| it["status"] == "dismissed")
         .collect();
@@ -359,25 +350,25 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     // All of them, in favour of the newer: the earlier claims are closed, and hold again after the
     // undo.
     window.control('a');
-    window.wait(&chosen(6));
+    window.wait(&are_chosen(6));
     window.keys("n");
     window.wait(&notice("Settled 6 conflicts"));
     window.find("[data-testid=no-conflicts]");
-    assert!(desk.ids[0].iter().all(|id| !desk.holds(id)));
-    assert!(desk.ids[1].iter().all(|id| desk.holds(id)));
+    assert!(ids[0].iter().all(|id| !desk.holds(id)));
+    assert!(ids[1].iter().all(|id| desk.holds(id)));
     window.keys("z");
     window.wait(&notice("Undone: 6 conflicts"));
     window.wait(&rows(6));
-    let open = all(&desk.ground.engram);
+    let open = all(&desk.sandbox.engram);
     assert!(open.iter().all(|it| it["status"] == "open"), "{open:?}");
 }
 
 #[test]
 fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
-    let desk = Desk::open(3);
+    let (desk, _) = Desk::with_conflicts(3);
     let window = &desk.window;
     let id = read(window);
-    desk.ground
+    desk.sandbox
         .engram
         .json(&["resolve", &id, "--dismiss", "--why", "Two services"]);
     window.wait(&rows(2));
@@ -395,7 +386,7 @@ fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
         json!({"claim": format!("The gateway listens on port {port}."), "topic": "gateway", "agent": agent,
             "pointers": ["repo:src/retry.rs#L1-L3@HEAD"]})
     });
-    desk.ground.engram.put(&drafts);
+    desk.sandbox.engram.put(&drafts);
     window.wait(&rows(3));
     window
         .wait("document.querySelector('[data-topic=gateway] mark')?.textContent.includes('8080')");

@@ -10,36 +10,30 @@ use serde_json::json;
 
 use crate::{
     dashboard::hands::{BOTH, ENTER, ESCAPE, Hand},
-    stage::Ground,
-    window::Window,
+    stage::{Desk, Sandbox},
 };
 
-/// A window on a repository that no agent is connected in.
-struct Desk {
-    window: Window,
-    ground: Ground,
-}
-
 impl Desk {
-    fn open() -> Self {
-        let ground = Ground::noted();
+    /// A window on a repository that no agent is connected in.
+    fn unconnected() -> Self {
+        let sandbox = Sandbox::noted();
         Self {
-            window: ground.showing("[data-testid=first-run]"),
-            ground,
+            window: sandbox.showing("[data-testid=first-run]"),
+            sandbox,
         }
     }
 
-    fn file(&self) -> PathBuf {
-        self.ground.shop.root.join(".mcp.json")
+    fn configuration_path(&self) -> PathBuf {
+        self.sandbox.shop.root.join(".mcp.json")
     }
 
-    fn read(&self) -> Option<String> {
-        fs::read_to_string(self.file()).ok()
+    fn read_configuration(&self) -> Option<String> {
+        fs::read_to_string(self.configuration_path()).ok()
     }
 
     /// Returns the repository's advice to agents.
     fn advice(&self) -> Option<String> {
-        fs::read_to_string(self.ground.shop.root.join("AGENTS.md")).ok()
+        fs::read_to_string(self.sandbox.shop.root.join("AGENTS.md")).ok()
     }
 
     /// Presses a button of Claude Code's row.
@@ -50,14 +44,14 @@ impl Desk {
         );
     }
 
-    fn stands(&self, word: &str) {
+    fn wait_connection(&self, word: &str) {
         self.window.wait(&format!(
             "document.querySelector('[data-client=claude] [data-testid=connection]')?.textContent === {}",
             json!(word)
         ));
     }
 
-    fn told(&self, css: &str, words: &str) {
+    fn wait_words(&self, css: &str, words: &str) {
         self.window.wait(&format!(
             "document.querySelector('[data-client=claude] {css}')?.textContent.includes({})",
             json!(words)
@@ -65,18 +59,20 @@ impl Desk {
     }
 
     /// Waits for the change, which has the focus; returns the resulting text.
-    fn shown(&self) -> String {
+    fn wait_change(&self) -> String {
         self.window
             .wait_moved("document.activeElement?.matches('[data-testid=change]')");
         let path = self.window.text("[data-testid=change-path]");
         assert_eq!(
             Path::new(&path),
-            self.file().canonicalize().unwrap_or(self.file())
+            self.configuration_path()
+                .canonicalize()
+                .unwrap_or(self.configuration_path())
         );
-        self.after()
+        self.text_after()
     }
 
-    fn after(&self) -> String {
+    fn text_after(&self) -> String {
         self.window
             .texts("[data-testid=change] > .lines div:not(.removed) .text")
             .join("\n")
@@ -89,96 +85,106 @@ fn lines(text: &str) -> String {
 
 #[test]
 fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
-    let desk = Desk::open();
+    let desk = Desk::unconnected();
     let mine = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }\n  }\n}\n";
     for (hand, before) in BOTH.into_iter().zip([None, Some(mine)]) {
         let told = before.map(|_| "# Rules\n\nRun the tests.");
         if let (Some(before), Some(told)) = (before, told) {
-            fs::write(desk.file(), before).unwrap();
-            fs::write(desk.ground.shop.root.join("AGENTS.md"), told).unwrap();
+            fs::write(desk.configuration_path(), before).unwrap();
+            fs::write(desk.sandbox.shop.root.join("AGENTS.md"), told).unwrap();
         }
-        desk.stands("not connected");
+        desk.wait_connection("not connected");
         desk.press(hand, "connect-agent");
-        let shown = desk.shown();
-        desk.told("[data-testid=advice]", "engram_query");
+        let shown = desk.wait_change();
+        desk.wait_words("[data-testid=advice]", "engram_query");
         assert_eq!(
-            desk.read().as_deref(),
+            desk.read_configuration().as_deref(),
             before,
             "{hand:?}: shown, not written"
         );
         desk.window.shot(&format!("connect-{hand:?}"));
         desk.press(hand, "write");
-        desk.stands("connected");
-        desk.told("[data-testid=next]", "Start or restart Claude Code");
-        let after = desk.read().unwrap();
+        desk.wait_connection("connected");
+        desk.wait_words("[data-testid=next]", "Start or restart Claude Code");
+        let after = desk.read_configuration().unwrap();
         assert_eq!(lines(&after), shown, "{hand:?}");
         let advice = desk.advice().unwrap();
         assert!(advice.contains("engram_query"), "{advice}");
         assert!(advice.starts_with(told.unwrap_or_default()), "{advice}");
         // The command reports the same.
-        let command = desk.ground.engram.json(&["connect", "claude"]);
+        let command = desk.sandbox.engram.json(&["connect", "claude"]);
         assert_eq!(command["changed"], false, "{command}");
 
         desk.press(hand, "disconnect-agent");
-        let shown = desk.shown();
+        let shown = desk.wait_change();
         assert_eq!(shown, lines(before.unwrap_or_default()), "{hand:?}");
-        assert_eq!(desk.read().unwrap(), after);
+        assert_eq!(desk.read_configuration().unwrap(), after);
         desk.press(hand, "write");
-        desk.stands("not connected");
-        assert_eq!(desk.read().as_deref(), before, "{hand:?}: to the byte");
+        desk.wait_connection("not connected");
+        assert_eq!(
+            desk.read_configuration().as_deref(),
+            before,
+            "{hand:?}: to the byte"
+        );
         assert_eq!(desk.advice().as_deref(), told, "{hand:?}: to the byte");
     }
 }
 
 #[test]
 fn nothing_is_written_but_what_was_shown() {
-    let desk = Desk::open();
-    desk.stands("not connected");
+    let desk = Desk::unconnected();
+    desk.wait_connection("not connected");
     // After Esc, the focus is back where it was.
     desk.press(Hand::Keys, "connect-agent");
-    desk.shown();
+    desk.wait_change();
     desk.window.keys(ESCAPE);
     desk.window
         .wait_moved("document.activeElement?.matches('[data-testid=connect-agent]')");
-    assert_eq!(desk.read(), None);
+    assert_eq!(desk.read_configuration(), None);
 
     // The file changes meanwhile: nothing is written, and the new change is shown.
     desk.press(Hand::Mouse, "connect-agent");
-    desk.shown();
+    desk.wait_change();
     let theirs = "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}\n";
-    fs::write(desk.file(), theirs).unwrap();
+    fs::write(desk.configuration_path(), theirs).unwrap();
     desk.press(Hand::Mouse, "write");
-    desk.told("[data-testid=change]", "changed in the meantime");
-    desk.told(
+    desk.wait_words("[data-testid=change]", "changed in the meantime");
+    desk.wait_words(
         "[data-testid=change]",
         "Replaces another server named engram",
     );
-    assert_eq!(desk.read().as_deref(), Some(theirs));
+    assert_eq!(desk.read_configuration().as_deref(), Some(theirs));
     desk.window.shot("connect-other");
 
     // Agreed to twice, the change is written once. Undo puts the other server back.
     desk.window.double_click("[data-testid=write]");
-    desk.stands("connected");
-    assert_eq!(desk.read().unwrap().matches("\"engram\"").count(), 1);
-    assert!(!desk.read().unwrap().contains("other"));
+    desk.wait_connection("connected");
+    assert_eq!(
+        desk.read_configuration()
+            .unwrap()
+            .matches("\"engram\"")
+            .count(),
+        1
+    );
+    assert!(!desk.read_configuration().unwrap().contains("other"));
     desk.press(Hand::Mouse, "disconnect-agent");
-    desk.shown();
+    desk.wait_change();
     desk.press(Hand::Mouse, "write");
-    desk.stands("not connected: another server is named engram");
-    assert_eq!(desk.read().as_deref(), Some(theirs));
+    desk.wait_connection("not connected: another server is named engram");
+    assert_eq!(desk.read_configuration().as_deref(), Some(theirs));
 
     // An unreadable file is refused and left untouched.
-    fs::write(desk.file(), "{").unwrap();
+    fs::write(desk.configuration_path(), "{").unwrap();
     desk.press(Hand::Mouse, "connect-agent");
-    desk.stands("cannot be connected");
-    desk.told("[data-testid=refused]", "Nothing was changed");
-    assert_eq!(desk.read().as_deref(), Some("{"));
+    desk.wait_connection("cannot be connected");
+    desk.wait_words("[data-testid=refused]", "Nothing was changed");
+    assert_eq!(desk.read_configuration().as_deref(), Some("{"));
     desk.window.shot("connect-refused");
 }
 
 #[test]
 fn agents_are_reached_from_the_palette_and_the_settings() {
-    let desk = Desk::open();
+    let desk = Desk::unconnected();
     desk.window.control('k');
     desk.window.find("[data-testid=palette-input]");
     desk.window.keys("connect an agent");
@@ -191,7 +197,7 @@ fn agents_are_reached_from_the_palette_and_the_settings() {
     desk.window
         .wait_moved("document.activeElement?.matches('dialog [data-testid=change]')");
     let path = desk.window.text("dialog [data-testid=change-path]");
-    let file = desk.ground.engram.person.join(".codex/config.toml");
+    let file = desk.sandbox.engram.person.join(".codex/config.toml");
     assert!(path.ends_with("person/.codex/config.toml"), "{path}");
     desk.window.shot("connect-sheet");
     // Esc closes the change, then the dialog.

@@ -45,7 +45,7 @@ fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
         let [reply, listed] = &results[..] else {
             panic!("two results: {}", told.printed)
         };
-        let finding = told_of(&told);
+        let finding = conflict_finding(&told);
         assert_eq!(finding["id"], stored, "the claim of the other: {reply}");
         assert_eq!(finding["claim"], RELEASED, "{reply}");
         assert_eq!(
@@ -80,7 +80,7 @@ fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
 }
 
 /// Returns the finding about a conflict in the reply to a commit.
-fn told_of(run: &Run) -> Value {
+fn conflict_finding(run: &Run) -> Value {
     let reply = &run.results()[0];
     let findings = reply["findings"].as_array().expect("findings");
     let conflict = findings.iter().find(|it| it["what"] == "conflict");

@@ -6,8 +6,8 @@ use std::{fs, time::SystemTime};
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::hands::{listed, row, says},
-    stage::Ground,
+    dashboard::hands::{are_listed, row, says},
+    stage::Sandbox,
 };
 
 const EDITED: &str = "src/ledger.rs";
@@ -17,8 +17,8 @@ const RENAMED: &str = "src/wire.rs";
 
 #[test]
 fn drifted_claims_are_told_and_triaged_by_keys() {
-    let ground = Ground::noted();
-    let Ground { shop, engram, .. } = &ground;
+    let sandbox = Sandbox::noted();
+    let Sandbox { shop, engram, .. } = &sandbox;
     for path in [GONE, RENAMED] {
         let lines = (1..=20).map(|n| format!("let {}_{n} = {n};\n", &path[4..6]));
         shop.change(path, lines.collect::<String>(), "Add a file");
@@ -42,7 +42,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
         json!({"claim": claim, "pointers": [format!("repo:{path}#L{first}-L{last}@HEAD")], "agent": "architect"})
     });
     let [first, second, third, fourth]: [String; 4] = engram.put(&drafts).try_into().unwrap();
-    let window = ground.showing("[data-testid=engram] [data-testid=digest]");
+    let window = sandbox.showing("[data-testid=engram] [data-testid=digest]");
     for id in [&first, &second, &third, &fourth] {
         window.wait(&says(id, "unchanged"));
     }
@@ -83,7 +83,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
 
     // Only drifted claims are listed; the old and the current lines are side by side.
     window.click("[data-testid=drift-view]");
-    window.wait(&listed(&[&third, &first]));
+    window.wait(&are_listed(&[&third, &first]));
     window.click(&row(&first));
     window.find(&format!("[data-id=\"{first}\"] [data-testid=sides] mark"));
     window.find("[data-testid=triage]");
@@ -91,7 +91,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
 
     // Still true: the claim now points at the current lines, and the next claim opens.
     window.keys("y");
-    window.wait(&listed(&[&third]));
+    window.wait(&are_listed(&[&third]));
     window.wait(&format!(
         "document.querySelector('[data-testid=engram]').dataset.id === '{third}'"
     ));
@@ -117,7 +117,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     window.keys("x");
     window.find("[data-testid=confirm]");
     window.keys("\u{E007}");
-    window.wait(&listed(&[]));
+    window.wait(&are_listed(&[]));
     let gone: Value = engram.json(&["get", &third]);
     assert!(gone["valid_until"].is_string());
     window.find("[data-testid=no-drift]");

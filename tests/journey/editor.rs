@@ -33,7 +33,7 @@ impl Editor {
     }
 
     /// Waits for the editor to start; returns its argument.
-    pub fn opened(&self) -> String {
+    pub fn wait_opened(&self) -> String {
         let (tell, told) = mpsc::channel();
         let said = self.said.clone();
         thread::spawn(move || tell.send(fs::read_to_string(said)));

@@ -19,7 +19,7 @@ use crate::{
 pub struct Engram {
     program: &'static Path,
     /// The arguments that name the home and the repository.
-    pub place: [String; 4],
+    pub place_args: [String; 4],
     /// The path of the repository.
     pub repo: PathBuf,
     /// The home folder of the person.
@@ -30,7 +30,7 @@ impl Engram {
     /// The command for this home, run by a person whose home folder is in `dir`.
     pub fn of(dir: &Path, home: &Path, repo: &Path) -> Self {
         let text = |path: &Path| path.to_str().expect("a path in UTF-8").to_owned();
-        let place = [
+        let place_args = [
             "--home".to_owned(),
             text(home),
             "--repo".to_owned(),
@@ -38,7 +38,7 @@ impl Engram {
         ];
         Self {
             program: machine::engram(), // set before the window looks for it
-            place,
+            place_args,
             repo: repo.to_owned(),
             person: dir.join("person"),
         }
@@ -50,10 +50,10 @@ impl Engram {
             .to_str()
             .expect("a path in UTF-8")
             .to_owned();
-        let place = self.place.iter().cloned();
+        let place_args = self.place_args.iter().cloned();
         [program]
             .into_iter()
-            .chain(place)
+            .chain(place_args)
             .chain(["mcp".to_owned()])
             .collect()
     }
@@ -61,7 +61,10 @@ impl Engram {
     /// The command with arguments.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = clean(self.program, &self.person);
-        command.args(&self.place).args(args).current_dir(&self.repo);
+        command
+            .args(&self.place_args)
+            .args(args)
+            .current_dir(&self.repo);
         command
     }
 
@@ -90,7 +93,7 @@ impl Engram {
 
     /// Opens the real window on them, for a person with this editor.
     pub fn window(&self, editor: &Editor) -> Window {
-        Window::open(desktop(), &self.place, &self.person, &editor.program)
+        Window::open(desktop(), &self.place_args, &self.person, &editor.program)
     }
 
     /// Returns one record.

@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use crate::{
     dashboard::{
-        hands::{DOWN, ENTER, ESCAPE, opened, row},
+        hands::{DOWN, ENTER, ESCAPE, is_open, row},
         shop::Shop,
     },
     engram::Engram,
-    graphics::{Alone, ended},
+    graphics::{Alone, wait_end},
     machine::desktop,
-    stage::Ground,
+    stage::Sandbox,
     window::Window,
 };
 
@@ -38,14 +38,14 @@ fn drafts(claims: &[String]) -> Vec<Value> {
 
 #[test]
 fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
-    let ground = Ground::noted();
-    let Ground { engram, editor, .. } = &ground;
+    let sandbox = Sandbox::noted();
+    let Sandbox { engram, editor, .. } = &sandbox;
     let mut claims: Vec<String> = HOSTILE.iter().map(|&it| it.to_owned()).collect();
     claims.push("🦀".repeat(500));
     let long = format!("Reservations hold the lock. {}", "It matters. ".repeat(20));
     claims.push(long.trim_end().to_owned());
     let ids = engram.put(&drafts(&claims));
-    let open = || ground.showing("[data-testid=engram] [data-testid=digest]");
+    let open = || sandbox.showing("[data-testid=engram] [data-testid=digest]");
     let window = open();
 
     // A claim is shown as text, whatever it contains.
@@ -86,7 +86,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     // The last option searches all claims.
     window.wait("document.querySelectorAll('[data-testid=palette-option]').length === 2");
     window.keys(ENTER);
-    window.wait(&opened(&ids[1]));
+    window.wait(&is_open(&ids[1]));
     window.keys("?");
     window.find("[data-testid=shortcuts] kbd");
     window.shot("sheet");
@@ -150,7 +150,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     window.click("[data-testid=motion-reduced]");
     window.wait("document.documentElement.dataset.motion === 'reduced'");
     // The log opens in the person's editor.
-    let home = Path::new(&engram.place[1]);
+    let home = Path::new(&engram.place_args[1]);
     window.click("[data-testid=editor][data-program=\"\"]");
     // The setting applies at once but is stored a moment later, and opening the log reads the
     // stored one.
@@ -163,7 +163,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
         thread::yield_now();
     }
     window.click("[data-testid=open-log]");
-    let opened = editor.opened();
+    let opened = editor.wait_opened();
     assert!(
         opened.contains("/logs/window.") && opened.ends_with(".log:1"),
         "{opened}"
@@ -171,7 +171,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
     window.click("[data-testid=log-button]");
-    assert_eq!(editor.opened(), opened);
+    assert_eq!(editor.wait_opened(), opened);
     drop(window);
     let kept: String = fs::read_to_string(home.join("window.toml")).unwrap();
     for line in [
@@ -193,11 +193,11 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
 
 #[test]
 fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
-    let ground = Ground::noted();
+    let sandbox = Sandbox::noted();
     let claims = ["The ledger is append-only.", "Reservations hold the lock."];
-    let Ground { shop, engram, .. } = &ground;
+    let Sandbox { shop, engram, .. } = &sandbox;
     let ids = engram.put(&drafts(&claims.map(str::to_owned)));
-    let window = ground.showing("[data-testid=engram] [data-testid=digest]");
+    let window = sandbox.showing("[data-testid=engram] [data-testid=digest]");
     window.script("document.querySelector('#feed').focus()", json!([]));
     const OPEN: &str =
         "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')";
@@ -228,7 +228,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     // On another row, the menu is that row's.
     window.right_click(&row(&ids[0]));
     window.wait(OPEN);
-    window.wait(&opened(&ids[0]));
+    window.wait(&is_open(&ids[0]));
     window.keys(DOWN);
     window.keys(DOWN);
     window.keys(ENTER);
@@ -254,7 +254,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     // No claim matches, so none is open; without the filter, the previous one is.
     window.wait("!document.querySelector('[data-testid=engram]')");
     window.keys(ESCAPE);
-    window.wait(&opened(&ids[0]));
+    window.wait(&is_open(&ids[0]));
     // A command's own key works in the menu, too.
     window.right_click("[data-testid=claim]");
     window.wait(OPEN);
@@ -289,8 +289,8 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
 
 #[test]
 fn one_window_for_several_repositories_links_and_starts() {
-    let ground = Ground::noted();
-    let Ground { shop, engram, .. } = &ground;
+    let sandbox = Sandbox::noted();
+    let Sandbox { shop, engram, .. } = &sandbox;
     let claims = ["The first of two", "The second of two"].map(str::to_owned);
     let ids = engram.put(&drafts(&claims));
     let other = shop.dir.join("other");
@@ -300,24 +300,24 @@ fn one_window_for_several_repositories_links_and_starts() {
     let theirs = there.put(&drafts(&["Only the other repository knows".to_owned()]));
     // The link given at the start opens once the page is there.
     let link = |id: &str| {
-        let mut args = engram.place[..2].to_vec();
+        let mut args = engram.place_args[..2].to_vec();
         args.push(format!("engram://engram/{id}"));
         args
     };
-    let mut args = engram.place.to_vec();
+    let mut args = engram.place_args.to_vec();
     args.push(format!("engram://engram/{}", ids[0]));
-    let window = Window::open(desktop(), &args, &engram.person, &ground.editor.program);
-    window.wait(&opened(&ids[0]));
+    let window = Window::open(desktop(), &args, &engram.person, &sandbox.editor.program);
+    window.wait(&is_open(&ids[0]));
     // A second start with this home passes on its link and ends.
     window.beside(desktop(), &link(&ids[1]));
-    window.wait(&opened(&ids[1]));
+    window.wait(&is_open(&ids[1]));
     window.beside(desktop(), &link("nonsense"));
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('cannot open this link')",
     );
     // A link to an unknown repository is offered, not opened; one to an unknown view is refused.
     let to = |link: String| {
-        let mut args = engram.place[..2].to_vec();
+        let mut args = engram.place_args[..2].to_vec();
         args.push(link);
         window.beside(desktop(), &args);
     };
@@ -335,7 +335,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.shot("offer");
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
-    window.wait(&opened(&ids[1]));
+    window.wait(&is_open(&ids[1]));
     // An accepted path without a repository is refused in the offer.
     to(strange(shop.dir.display().to_string()));
     window.wait(&format!("{offered}?.includes('another repository')"));
@@ -351,12 +351,12 @@ fn one_window_for_several_repositories_links_and_starts() {
         theirs[0],
         other.root.display()
     ));
-    window.wait(&opened(&theirs[0]));
+    window.wait(&is_open(&theirs[0]));
     // A start inside a repository brings that one to the front.
     let deep = shop.root.join("deep/er");
     fs::create_dir_all(&deep).unwrap();
-    window.beside_in(&deep, desktop(), &engram.place[..2]);
-    window.wait(&opened(&ids[1]));
+    window.beside_in(&deep, desktop(), &engram.place_args[..2]);
+    window.wait(&is_open(&ids[1]));
     to("engram://budgets".to_owned());
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('no view called budgets')",
@@ -374,7 +374,7 @@ fn one_window_for_several_repositories_links_and_starts() {
         json!([]),
     );
     window.keys(&format!("{}\u{E007}", other.root.display()));
-    window.wait(&opened(&theirs[0]));
+    window.wait(&is_open(&theirs[0]));
     assert_eq!(window.count("[data-testid=feed-row]"), 1);
     window.shot("other");
     window.wait("!document.querySelector('[data-testid=refused]')");
@@ -387,10 +387,10 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.find("[data-testid=repository]:not([aria-current])");
     window.shot("repositories");
     window.keys("\u{E015}\u{E015}\u{E007}");
-    window.wait(&opened(&ids[1]));
+    window.wait(&is_open(&ids[1]));
     assert_eq!(window.count("[data-testid=feed-row]"), 2);
     // A second start with a repository brings it into this window.
-    let mut args = there.place[..2].to_vec();
+    let mut args = there.place_args[..2].to_vec();
     args.extend(["--repo".to_owned(), other.root.display().to_string()]);
     window.beside(desktop(), &args);
     window.find(&row(&theirs[0]));
@@ -400,13 +400,13 @@ fn one_window_for_several_repositories_links_and_starts() {
         ids[0],
         shop.root.display()
     ));
-    window.wait(&opened(&ids[0]));
+    window.wait(&is_open(&ids[0]));
 }
 
 #[test]
 fn every_call_of_the_page_is_known_to_the_window() {
-    let ground = Ground::noted();
-    let window = ground.showing("[data-testid=first-run]");
+    let sandbox = Sandbox::noted();
+    let window = sandbox.showing("[data-testid=first-run]");
     // A known call that waits is not refused, unlike an unknown call.
     let ask = "const [name, done] = arguments;
         const ask = name => window.__TAURI__.core.invoke(name, {junk: 1}).then(() => 'answered', it => JSON.stringify(it));
@@ -440,11 +440,11 @@ fn every_call_of_the_page_is_known_to_the_window() {
 /// Events before the window exists are in its log, too.
 #[test]
 fn what_the_window_says_first_is_in_its_log() {
-    let ground = Ground::noted();
-    let home = &ground.shop.home;
+    let sandbox = Sandbox::noted();
+    let home = &sandbox.shop.home;
     // A folder blocks the socket that a second start would connect to.
     std::fs::create_dir_all(home.join("window.sock/full")).unwrap();
-    let window = ground.showing("[data-testid=first-run]");
+    let window = sandbox.showing("[data-testid=first-run]");
     drop(window);
     let logs = std::fs::read_dir(home.join("logs")).unwrap();
     let text: String = logs
@@ -477,7 +477,7 @@ fn a_window_opens_where_it_was_closed() {
     assert_ne!(closed, before);
     // It closes for the window that replaces it.
     let second = alone.again(&["--safe-graphics"]);
-    assert_eq!(ended(&mut alone.window).code(), Some(0));
+    assert_eq!(wait_end(&mut alone.window).code(), Some(0));
     alone.window = second;
     alone.wait("the page is ready", 2);
     assert_eq!(stands(&alone).1, closed);
@@ -485,8 +485,8 @@ fn a_window_opens_where_it_was_closed() {
 
 #[test]
 fn a_sample_is_loaded_and_removed_from_the_first_page() {
-    let ground = Ground::noted();
-    let repo = &ground.shop;
+    let sandbox = Sandbox::noted();
+    let repo = &sandbox.shop;
     let ledger = repo.show("HEAD", "src/ledger.rs");
     let ledger = ledger.replace(
         "position(|it| it.order == order)",
@@ -499,7 +499,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     );
     repo.git(&["mv", "src/retry.rs", "src/backoff.rs"]);
     repo.commit("Call it what it is");
-    let window = ground.showing("[data-testid=first-run]");
+    let window = sandbox.showing("[data-testid=first-run]");
     window.shot("first-run");
     window.click("[data-testid=load-sample]");
     window.find("[data-testid=sample-note]");
@@ -508,7 +508,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.wait(
         "document.querySelector('[data-testid=feed-row] p').innerText.includes('edited line')",
     );
-    let status = ground.engram.json(&["status"]);
+    let status = sandbox.engram.json(&["status"]);
     assert_eq!(status["engrams"], json!(5), "{status}");
     // The sample has one claim for each state.
     window.wait("['edited: check', 'moved', 'renamed', 'unchanged', 'replaced'].every(word => [...document.querySelectorAll('[data-testid=evidence]')].some(it => it.textContent === word))");
@@ -524,5 +524,5 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length >= 4");
     window.click("[data-testid=remove-sample]");
     window.find("[data-testid=first-run]");
-    assert_eq!(ground.engram.json(&["status"])["engrams"], json!(0));
+    assert_eq!(sandbox.engram.json(&["status"])["engrams"], json!(0));
 }

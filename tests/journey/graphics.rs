@@ -15,7 +15,7 @@ use crate::{
     dashboard::shop::Shop,
     engram::Engram,
     machine::{Running, desktop},
-    stage::Ground,
+    stage::Sandbox,
     window::{Display, Window},
 };
 
@@ -42,7 +42,7 @@ impl Alone {
         let engram = shop.engram();
         let display = Display::start(&shop.dir);
         Self {
-            window: start(&display, &shop.dir, &engram.place),
+            window: start(&display, &shop.dir, &engram.place_args),
             engram,
             display,
             shop,
@@ -51,14 +51,14 @@ impl Alone {
 
     /// Starts the program again with the same home.
     pub(crate) fn again(&self, more: &[&str]) -> Running {
-        let mut args = self.engram.place.to_vec();
+        let mut args = self.engram.place_args.to_vec();
         args.extend(more.iter().map(|&it| it.to_owned()));
         start(&self.display, &self.shop.dir, &args)
     }
 
     /// Waits for the window to end; returns its output and its exit status.
     fn end(&mut self) -> (String, ExitStatus) {
-        let status = ended(&mut self.window);
+        let status = wait_end(&mut self.window);
         (
             fs::read_to_string(self.shop.dir.join(SAID)).unwrap(),
             status,
@@ -83,7 +83,7 @@ impl Alone {
     /// Waits until the log contains this text `times` times.
     pub(crate) fn wait(&self, what: &str, times: usize) {
         let begun = Instant::now();
-        while log(&self.engram.place[1]).matches(what).count() < times {
+        while log(&self.engram.place_args[1]).matches(what).count() < times {
             assert!(begun.elapsed() < PATIENCE, "{what}: not {times} times");
             thread::yield_now();
         }
@@ -108,7 +108,7 @@ impl Alone {
 }
 
 /// Waits for a window to end; returns its exit status.
-pub(crate) fn ended(window: &mut Running) -> ExitStatus {
+pub(crate) fn wait_end(window: &mut Running) -> ExitStatus {
     let begun = Instant::now();
     loop {
         if let Some(status) = window.0.try_wait().unwrap() {
@@ -151,7 +151,7 @@ fn a_page_that_is_silent_says_what_to_try_until_it_comes_to_life() {
     alone.wait("page=Started", 1);
     alone.signal_page(Signal::STOP);
     alone.display.visible(MESSAGE);
-    assert!(!log(&alone.engram.place[1]).contains("the page is ready"));
+    assert!(!log(&alone.engram.place_args[1]).contains("the page is ready"));
     alone.signal_page(Signal::CONT);
     alone.wait("the page is ready", 1);
     alone.wait_without_message();
@@ -173,7 +173,7 @@ fn a_start_with_safe_graphics_takes_the_place_of_a_white_window() {
     assert_eq!(second.0.try_wait().unwrap(), None);
     // That window draws safely: a third start has nothing to replace, and passes on its request.
     assert_eq!(
-        ended(&mut alone.again(&["--safe-graphics"])).code(),
+        wait_end(&mut alone.again(&["--safe-graphics"])).code(),
         Some(0)
     );
     assert_eq!(second.0.try_wait().unwrap(), None);
@@ -195,7 +195,7 @@ fn a_page_that_dies_later_is_noticed_and_comes_back() {
     assert!(said.contains("--safe-graphics"), "{said}");
     assert_eq!(status.code(), Some(0), "{said}");
     alone.wait("the page is ready", 4);
-    let home = &alone.engram.place[1];
+    let home = &alone.engram.place_args[1];
     let safe = process(|_, parent| {
         let arguments = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();
         arguments.contains(home) && arguments.contains("--safe-graphics")
@@ -205,15 +205,15 @@ fn a_page_that_dies_later_is_noticed_and_comes_back() {
 
 #[test]
 fn safe_graphics_draws_without_the_card() {
-    let ground = Ground::noted();
-    let Ground { engram, editor, .. } = &ground;
-    let mut args = engram.place.to_vec();
+    let sandbox = Sandbox::noted();
+    let Sandbox { engram, editor, .. } = &sandbox;
+    let mut args = engram.place_args.to_vec();
     args.push("--safe-graphics".to_owned());
     let window = Window::open(desktop(), &args, &engram.person, &editor.program);
     window.find("[data-testid=first-run]");
     let page = process(|name, parent| {
         let parent = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();
-        name.starts_with("WebKitWeb") && parent.contains(&engram.place[1])
+        name.starts_with("WebKitWeb") && parent.contains(&engram.place_args[1])
     });
     let page = page.expect("the page has no process").as_raw_pid();
     let environment = fs::read_to_string(format!("/proc/{page}/environ")).unwrap();

@@ -13,11 +13,11 @@ use serde_json::json;
 
 use crate::{
     dashboard::{
-        hands::{BOTH, DELETE, ENTER, Hand, LIVE, read, rows},
+        hands::{BOTH, DELETE, ENTER, Hand, LIVE, is_read, rows},
         shop::Shop,
     },
     machine::{ok, run, system},
-    stage::Ground,
+    stage::Sandbox,
     window::Window,
 };
 
@@ -27,12 +27,12 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
-    let mut ground = Ground::open();
-    let [backup, away]: [PathBuf; 2] = ["backup", "away"].map(|it| ground.shop.dir.join(it));
-    copy(&ground.shop.home, &backup);
-    let window = ground.window();
-    let Ground { shop, engram, .. } = &mut ground;
-    window.wait(&read(&shop.ids[7]));
+    let mut sandbox = Sandbox::open();
+    let [backup, away]: [PathBuf; 2] = ["backup", "away"].map(|it| sandbox.shop.dir.join(it));
+    copy(&sandbox.shop.home, &backup);
+    let window = sandbox.window();
+    let Sandbox { shop, engram, .. } = &mut sandbox;
+    window.wait(&is_read(&shop.ids[7]));
     // Ids depend on the time, so each claim gets its own.
     let say = |shop: &mut Shop, minute: i64, claim: &str| {
         let draft =
@@ -89,8 +89,8 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
 /// Each failure names the home and says what to do, and ends with its cause.
 #[test]
 fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
-    let ground = Ground::open();
-    let shop = &ground.shop;
+    let sandbox = Sandbox::open();
+    let shop = &sandbox.shop;
     let database = shop.home.join("engram.db");
     let sound = fs::read(&database).unwrap();
     let newer = {
@@ -116,7 +116,7 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
             renameat_with(CWD, &shop.home, CWD, &broken, RenameFlags::EXCHANGE).unwrap();
         };
         exchange();
-        let window = ground.window();
+        let window = sandbox.window();
         window.wait(&format!(
             "document.querySelector('[data-testid=failure]')?.dataset.code === '{code}'"
         ));
@@ -142,14 +142,14 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
 }
 
 /// Opens a window on the shop's home, which is on another file system.
-fn on_disk(ground: &Ground) -> Window {
-    let window = ground.window();
-    window.wait(&read(&ground.shop.ids[7]));
+fn open_on_disk(sandbox: &Sandbox) -> Window {
+    let window = sandbox.window();
+    window.wait(&is_read(&sandbox.shop.ids[7]));
     window
 }
 
 /// Tries to forget the open claim; the refusal appears where the command was given.
-fn is_refused(window: &Window, hand: Hand, code: &str) {
+fn assert_refused(window: &Window, hand: Hand, code: &str) {
     window.press_on(hand, "forget");
     window.wait_moved(
         "document.querySelector('[data-testid=confirm]')?.contains(document.activeElement)",
@@ -165,17 +165,17 @@ fn a_home_that_is_read_only_is_read_and_written_again_once_it_can_be() {
     with_mounts(
         "home::a_home_that_is_read_only_is_read_and_written_again_once_it_can_be",
         || {
-            let mut ground = Ground::open();
-            let home = ground.shop.home.to_str().unwrap().to_owned();
+            let mut sandbox = Sandbox::open();
+            let home = sandbox.shop.home.to_str().unwrap().to_owned();
             mount(&["--bind", &home, &home]);
             mount(&["-o", "remount,bind,ro", &home]);
-            let window = on_disk(&ground);
-            let shop = &mut ground.shop;
+            let window = open_on_disk(&sandbox);
+            let shop = &mut sandbox.shop;
             window.wait("document.querySelector('[data-testid=disconnected]')?.textContent.includes('not writable')");
             for (hand, id) in BOTH.into_iter().zip([6, 5]) {
                 // Existing claims can be read.
                 window.open_row(Hand::Mouse, &shop.ids[id]);
-                is_refused(&window, hand, "STORE_READ_ONLY");
+                assert_refused(&window, hand, "STORE_READ_ONLY");
                 let told = window.text("[data-testid=refused]");
                 assert!(told.contains(&home), "{told}");
                 window.shot("home-read-only");
@@ -214,16 +214,16 @@ fn a_full_home_is_said_to_be_full_and_written_again_once_there_is_room() {
             ]);
             shop.home = disk.join("home");
             shop.say_all();
-            let ground = Ground::of(shop);
-            let shop = &ground.shop;
-            let window = on_disk(&ground);
+            let sandbox = Sandbox::of(shop);
+            let shop = &sandbox.shop;
+            let window = open_on_disk(&sandbox);
             window.wait(LIVE);
             let ballast = disk.join("ballast");
             let mut file = fs::File::create(&ballast).unwrap();
             while file.write(&[0; 512]).is_ok_and(|it| it > 0) {}
             for (hand, id) in BOTH.into_iter().zip([6, 5]) {
                 window.open_row(Hand::Mouse, &shop.ids[id]);
-                is_refused(&window, hand, "STORE_FULL");
+                assert_refused(&window, hand, "STORE_FULL");
                 let told = window.text("[data-testid=refused]");
                 assert!(told.contains(shop.home.to_str().unwrap()), "{told}");
                 window.shot("home-full");

@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     agents::{Agent, Session},
-    dashboard::{hands::row, shop::said},
+    dashboard::{hands::row, shop::drafts_said},
     engram::Engram,
     model_stub::call,
     pictures::pictures,
-    stage::Ground,
+    stage::Sandbox,
     window::Window,
 };
 
@@ -24,10 +24,10 @@ const SECOND_CLAIM: &str = "The notes of this repository are a single line.";
 
 #[test]
 fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
-    let ground = Ground::noted();
-    let Ground { shop, engram, .. } = &ground;
+    let sandbox = Sandbox::noted();
+    let Sandbox { shop, engram, .. } = &sandbox;
     shop.change(FILE, SOURCE, "Take webhooks");
-    let window = ground.window();
+    let window = sandbox.window();
     let [connect_claude, connect_codex] = connect_commands(&window);
     window.script("window.openedOnce = true", json!([]));
 
@@ -38,11 +38,11 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     let input = json!({"content": FIRST_CLAIM, "scope": "payments/webhooks", "confidence": 0.9, "pointers": pointers});
     let run = claude.prompt(vec![call("engram_commit", move |_| input.clone())]);
     assert!(
-        run.seen().contains("engram_query"),
+        run.text_seen().contains("engram_query"),
         "the model is told of our tools"
     );
-    let first = id(&run.results()[0]);
-    shown(&window, engram, &first);
+    let first = id_in(&run.results()[0]);
+    wait_shown(&window, engram, &first);
 
     // The code changes: neither the branch nor the working tree still has those lines in that
     // place.
@@ -54,7 +54,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     let codex = Session::connected(Agent::Codex, &connect_codex, &shop.root, &shop.dir);
     let run = codex.prompt(vec![
         call("engram_query", |_| json!({"topic": "when is a webhook verified"})),
-        call("engram_deref", |seen| json!({"pointer": pointer(&seen[0])})),
+        call("engram_deref", |seen| json!({"pointer": pointer_in(&seen[0])})),
         call("engram_commit", |_| {
             json!({"content": SECOND_CLAIM, "scope": "notes", "confidence": 0.8, "pointers": ["repo:NOTES.md#L1@HEAD"]})
         }),
@@ -77,8 +77,8 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
         evidence[0].lines,
         "the model of Codex reads the lines"
     );
-    let second = id(committed);
-    shown(&window, engram, &second);
+    let second = id_in(committed);
+    wait_shown(&window, engram, &second);
     // The status line shows what that cost of its turn.
     let budget = "document.querySelector('[data-testid=budget]')?.textContent";
     window.wait(&format!(
@@ -110,7 +110,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
 
     // One key opens the file in the person's editor.
     window.keys("o");
-    let opened = ground.editor.opened();
+    let opened = sandbox.editor.wait_opened();
     let (file, line) = opened.rsplit_once(':').expect("a file and a line");
     assert_eq!(
         Path::new(file),
@@ -121,7 +121,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     assert!(moved_by.contains(&(line - evidence[1].first)), "{opened}");
 
     // Other agents write meanwhile; the open claim stays.
-    let others: Vec<Value> = said().map(|it| it.1).collect();
+    let others: Vec<Value> = drafts_said().map(|it| it.1).collect();
     engram.put(&others);
     let all = others.len() + 2;
     window.wait(&format!(
@@ -203,7 +203,7 @@ impl Evidence {
     }
 }
 
-fn id(reply: &Value) -> String {
+fn id_in(reply: &Value) -> String {
     reply["id"]
         .as_str()
         .unwrap_or_else(|| panic!("no id in {reply}"))
@@ -211,13 +211,13 @@ fn id(reply: &Value) -> String {
 }
 
 /// Returns the first pointer of the first engram in a reply.
-fn pointer(reply: &Value) -> Value {
+fn pointer_in(reply: &Value) -> Value {
     let pointer = &reply["engrams"][0]["pointers"][0];
     pointer.get("ref").unwrap_or(pointer).clone()
 }
 
 /// Waits for the row and prints the time from the write to its appearance.
-fn shown(window: &Window, engram: &Engram, id: &str) {
+fn wait_shown(window: &Window, engram: &Engram, id: &str) {
     let row = row(id);
     let shown = window.attribute(&format!("{row}[data-shown-at]"), "data-shown-at");
     let record = engram.get(id);

@@ -29,17 +29,17 @@ fn tools() -> PathBuf {
 
 /// A program installed from npm: `claude`, `codex`, `mcp-inspector`.
 pub fn npm(program: &str) -> PathBuf {
-    present(tools().join("npm/node_modules/.bin").join(program))
+    require(tools().join("npm/node_modules/.bin").join(program))
 }
 
 /// A file among the installed tools.
 pub fn tool(path: &str) -> PathBuf {
-    present(tools().join(path))
+    require(tools().join(path))
 }
 
 /// The Python that has `mcp` and `jsonschema`.
 pub fn python() -> PathBuf {
-    present(tools().join("venv/bin/python"))
+    require(tools().join("venv/bin/python"))
 }
 
 /// A program of the system.
@@ -51,7 +51,7 @@ pub fn system(program: &str) -> PathBuf {
     found.unwrap_or_else(|| missing(program))
 }
 
-fn present(path: PathBuf) -> PathBuf {
+fn require(path: PathBuf) -> PathBuf {
     if path.is_file() {
         path
     } else {
@@ -76,7 +76,7 @@ fn build_engram() -> PathBuf {
 
 /// The program that fills a home with a large number of engrams (`crates/engine/examples/many.rs`),
 /// built once for all tests.
-pub fn many() -> &'static Path {
+pub fn many_program() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         build(&["--workspace", "--example=many"]);

@@ -10,7 +10,7 @@ use crate::{
     dashboard::hands::row,
     engram::Engram,
     machine::{self, clean, ok},
-    stage::Ground,
+    stage::Sandbox,
 };
 
 /// More than the page keeps.
@@ -24,10 +24,10 @@ fn drafts(from: usize, to: usize) -> Vec<Value> {
 }
 
 /// Writes `count` engrams; returns their ids, oldest first.
-fn filled(engram: &Engram, repo: &Repository, count: usize) -> Vec<String> {
+fn fill(engram: &Engram, repo: &Repository, count: usize) -> Vec<String> {
     repo.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
-    let [_, home, _, root] = &engram.place;
-    ok(clean(machine::many(), &repo.root).args([home, root, &(count - 1).to_string()]));
+    let [_, home, _, root] = &engram.place_args;
+    ok(clean(machine::many_program(), &repo.root).args([home, root, &(count - 1).to_string()]));
     let engine = Engine::open(Options {
         home: home.into(),
         repo: Some(root.into()),
@@ -80,10 +80,10 @@ const SCROLL: &str = "const [id, by, done] = arguments;
 
 #[test]
 fn a_long_feed_is_walked_from_end_to_end() {
-    let ground = Ground::noted();
-    let ids = filled(&ground.engram, &ground.shop, MANY);
+    let sandbox = Sandbox::noted();
+    let ids = fill(&sandbox.engram, &sandbox.shop, MANY);
     let (oldest, newest) = (&ids[0], &ids[MANY - 1]);
-    let window = ground.window();
+    let window = sandbox.window();
     let selected = |id: &str| {
         format!(
             "document.querySelector('[data-testid=feed-row][aria-selected=true]')?.dataset.id === '{id}'"
@@ -111,7 +111,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     // Hundreds arrive while a person reads further down: they are counted, and nothing moves.
     window.script_until(SCROLL, json!([ids[MANY - 300], 1.0]));
     let before = place();
-    let more = ground.engram.put(&drafts(MANY, MANY + 300));
+    let more = sandbox.engram.put(&drafts(MANY, MANY + 300));
     let pill = "document.querySelector('[data-testid=new-pill]')?.textContent";
     window.wait(&format!("{pill}?.startsWith('300 new')"));
     assert_eq!(place(), before);
@@ -122,7 +122,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     // At the oldest end, new rows are not kept at all, and are read when needed.
     window.keys("\u{E010}");
     window.wait(&selected(oldest));
-    let last = ground.engram.put(&drafts(MANY + 300, MANY + 303));
+    let last = sandbox.engram.put(&drafts(MANY + 300, MANY + 303));
     window.wait(&format!("{pill}?.startsWith('3 new')"));
     window.wait(&selected(oldest));
     window.keys("n");

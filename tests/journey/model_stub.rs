@@ -120,16 +120,14 @@ pub fn results(body: &Value) -> Vec<Value> {
         .flat_map(|it| list(&it["content"]));
     let claude = claude
         .filter(|it| it["type"] == "tool_result")
-        .map(|it| parsed(&it["content"]));
+        .map(|it| parse(&it["content"]));
     let codex = list(&body["input"])
         .into_iter()
         .filter(|it| it["type"] == "function_call_output");
-    claude
-        .chain(codex.map(|it| parsed(&it["output"])))
-        .collect()
+    claude.chain(codex.map(|it| parse(&it["output"]))).collect()
 }
 
-fn parsed(content: &Value) -> Value {
+fn parse(content: &Value) -> Value {
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let text = match content.as_str() {
         Some(text) => text.to_owned(),

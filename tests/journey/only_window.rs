@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::{
     dashboard::{
         self,
-        hands::{BOTH, ENTER, ESCAPE, Hand, read, row, rows},
+        hands::{BOTH, ENTER, ESCAPE, Hand, is_read, row, rows},
         server::Server,
         shop::Shop,
     },
     editor::Editor,
     engram::Engram,
     machine::{self, clean, desktop, ok},
-    stage::Ground,
+    stage::Sandbox,
     window::Window,
 };
 
@@ -29,7 +29,7 @@ fn bring(window: &Window, repo: &Path) {
 }
 
 /// Creates another repository in the same home.
-fn other(shop: &Shop) -> Shop {
+fn make_other_shop(shop: &Shop) -> Shop {
     let dir = shop.dir.join("other");
     fs::create_dir(&dir).unwrap();
     let mut other = Shop::empty_in(&dir);
@@ -44,11 +44,11 @@ fn other(shop: &Shop) -> Shop {
 
 #[test]
 fn another_repository_is_opened_by_mouse() {
-    let ground = Ground::open();
-    let shop = &ground.shop;
-    let other = other(shop);
-    let window = ground.showing(FEED);
-    window.wait(&read(&shop.ids[7]));
+    let sandbox = Sandbox::open();
+    let shop = &sandbox.shop;
+    let other = make_other_shop(shop);
+    let window = sandbox.showing(FEED);
+    window.wait(&is_read(&shop.ids[7]));
     shop.drift();
     window.wait("document.querySelector('[data-testid=drift-view]')");
     // A path that does not exist changes nothing.
@@ -74,7 +74,7 @@ fn another_repository_is_opened_by_mouse() {
     window.click("[data-testid=repository-path]");
     window.keys(&other.root.display().to_string());
     window.click("[data-testid=repository-open]");
-    window.wait(&read(&other.ids[0]));
+    window.wait(&is_read(&other.ids[0]));
     window.wait(&rows(1));
     window.wait("!document.querySelector('dialog[open]')");
     // And the previous one from the list.
@@ -86,7 +86,7 @@ fn another_repository_is_opened_by_mouse() {
         ["1 engram", "3 claims to review 8 engrams"]
     );
     window.click("[data-testid=repository]:not([aria-current])");
-    window.wait(&read(&shop.ids[7]));
+    window.wait(&is_read(&shop.ids[7]));
     window.wait(&rows(8));
 }
 
@@ -97,10 +97,10 @@ const OPENED: &str = "[...document.querySelectorAll('[data-testid=opened]')]
 
 #[test]
 fn several_repositories_are_open_at_once() {
-    let mut ground = Ground::open();
-    let other = other(&ground.shop);
-    let window = ground.showing(FEED);
-    let shop = &mut ground.shop;
+    let mut sandbox = Sandbox::open();
+    let other = make_other_shop(&sandbox.shop);
+    let window = sandbox.showing(FEED);
+    let shop = &mut sandbox.shop;
     let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
     let behind = "[data-testid=opened]:not([aria-current])";
     // With only one repository, there is no choice.
@@ -110,7 +110,7 @@ fn several_repositories_are_open_at_once() {
     window.keys(ENTER);
     assert_eq!(window.count("[data-testid=opened]"), 0);
     bring(&window, &other.root);
-    window.wait(&read(&other.ids[0]));
+    window.wait(&is_read(&other.ids[0]));
     opened("behind , front ");
     // New claims in the one behind are counted, and so are claims to review.
     shop.say([(
@@ -124,7 +124,7 @@ fn several_repositories_are_open_at_once() {
     ));
     // It opens as it was left, and nothing in it is new any more.
     window.click(behind);
-    window.wait(&read(&shop.ids[3]));
+    window.wait(&is_read(&shop.ids[3]));
     window.wait(&rows(2));
     assert!(window.query().contains("q=gateway"), "{}", window.query());
     opened("front , behind ");
@@ -134,15 +134,15 @@ fn several_repositories_are_open_at_once() {
     window.keys("shop");
     window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.startsWith('shop/')");
     window.keys(ENTER);
-    window.wait(&read(&other.ids[0]));
+    window.wait(&is_read(&other.ids[0]));
     opened("behind 3, front ");
     window.keys("[");
-    window.wait(&read(&shop.ids[3]));
+    window.wait(&is_read(&shop.ids[3]));
     opened("front , behind ");
     window.shot("several");
     // After quick switches the last repository is shown, with nothing of another one.
     window.keys("[");
-    window.wait(&read(&other.ids[0]));
+    window.wait(&is_read(&other.ids[0]));
     let haste = "const [to] = arguments; const all = [...document.querySelectorAll('[data-testid=opened]')];
          for (let times = 0; times < 5; times++) { all[0].click(); all[1].click(); all[to].click(); }";
     for (to, says, id, count) in [
@@ -151,7 +151,7 @@ fn several_repositories_are_open_at_once() {
     ] {
         window.script(haste, json!([to]));
         opened(says);
-        window.wait(&read(id));
+        window.wait(&is_read(id));
         window.wait(&rows(count));
     }
     // A claim in the front repository appears live, and does not count as new in the one behind.
@@ -160,7 +160,7 @@ fn several_repositories_are_open_at_once() {
     opened("behind 3, front ");
     // Both are open again in the next window, until they are closed.
     drop(window);
-    let window = ground.showing(FEED);
+    let window = sandbox.showing(FEED);
     let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
     opened("front , behind ");
     window.control('o');
@@ -168,7 +168,7 @@ fn several_repositories_are_open_at_once() {
     window.wait("!document.querySelector('[data-testid=opened], [data-testid=repository-close]')");
     window.wait_moved("document.activeElement.dataset.testid === 'repository'");
     assert_eq!(window.count("[data-testid=repository]"), 2, "it is known");
-    let shop = &ground.shop;
+    let shop = &sandbox.shop;
     let kept = fs::read_to_string(shop.home.join("opened.json")).unwrap();
     let kept: Vec<String> = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept, [format!("{}/", shop.root.display())]);
@@ -176,49 +176,49 @@ fn several_repositories_are_open_at_once() {
 
 #[test]
 fn a_repository_that_cannot_be_read_is_left_again() {
-    let ground = Ground::open();
-    let shop = &ground.shop;
-    let other = other(shop);
-    let window = ground.showing(FEED);
+    let sandbox = Sandbox::open();
+    let shop = &sandbox.shop;
+    let other = make_other_shop(shop);
+    let window = sandbox.showing(FEED);
     bring(&window, &other.root);
-    window.wait(&read(&other.ids[0]));
+    window.wait(&is_read(&other.ids[0]));
     // Brought to the front by its own path, it stays unchanged.
     bring(&window, &other.root);
     window.wait("!document.querySelector('dialog[open]')");
-    window.wait(&read(&other.ids[0]));
+    window.wait(&is_read(&other.ids[0]));
     let behind = "[data-testid=opened]:not([aria-current])";
     window.click(behind);
-    window.wait(&read(&shop.ids[7]));
+    window.wait(&is_read(&shop.ids[7]));
     fs::rename(other.root.join(".git"), other.root.join("git")).unwrap();
     window.click(behind);
     // What is known about it is still shown, but nothing as current.
     window.find("[data-testid=gone]");
     window.click(behind);
-    window.wait(&read(&shop.ids[7]));
+    window.wait(&is_read(&shop.ids[7]));
     // A deleted repository has a close button in the list.
     fs::remove_dir_all(&other.root).unwrap();
     window.click(behind);
     window.find("[data-testid=notice].error");
-    window.wait(&read(&shop.ids[7]));
+    window.wait(&is_read(&shop.ids[7]));
     window.control('o');
     window.click("[data-testid=repository-close]");
     window.wait("!document.querySelector('[data-testid=opened], [data-testid=repository-close]')");
 }
 
 /// Opens the window outside any repository, for a person who is new to it.
-fn started(ground: &Ground, hand: Hand) -> Window {
-    let place = &ground.engram.place[..2]; // the home only
-    let person = ground.shop.dir.join(format!("{hand:?}"));
-    let window = Window::open(desktop(), place, &person, &ground.editor.program);
+fn open_outside(sandbox: &Sandbox, hand: Hand) -> Window {
+    let place = &sandbox.engram.place_args[..2]; // the home only
+    let person = sandbox.shop.dir.join(format!("{hand:?}"));
+    let window = Window::open(desktop(), place, &person, &sandbox.editor.program);
     window.find("[data-testid=start]");
     window
 }
 
 #[test]
 fn a_window_outside_of_a_repository_offers_those_that_are_known() {
-    let ground = Ground::open();
-    let shop = &ground.shop;
-    let other = other(shop);
+    let sandbox = Sandbox::open();
+    let shop = &sandbox.shop;
+    let other = make_other_shop(shop);
     let folder = shop.dir.join("a folder");
     fs::create_dir(&folder).unwrap();
     let file = folder.join("file");
@@ -229,7 +229,7 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
         )
     };
     for hand in BOTH {
-        let window = started(&ground, hand);
+        let window = open_outside(&sandbox, hand);
         assert_eq!(window.count("[data-testid=first-run]"), 0);
         window.wait_moved("document.activeElement.dataset.testid === 'repository-path'");
         window.wait("document.querySelectorAll('[data-testid=start] [data-testid=repository]').length === 2");
@@ -257,17 +257,17 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
             other.root.display()
         );
         window.press_any(hand, &row);
-        window.wait(&read(&other.ids[0]));
+        window.wait(&is_read(&other.ids[0]));
         assert_eq!(window.count("[data-testid=start]"), 0);
     }
 }
 
 #[test]
 fn a_folder_is_chosen_in_the_dialog_of_the_system() {
-    let ground = Ground::open();
-    let other = other(&ground.shop);
+    let sandbox = Sandbox::open();
+    let other = make_other_shop(&sandbox.shop);
     for hand in BOTH {
-        let window = started(&ground, hand);
+        let window = open_outside(&sandbox, hand);
         let display = window.drawn();
         let dialog = || {
             window.press_any(hand, "[data-testid=repository-pick]:not([hidden])");
@@ -288,7 +288,7 @@ fn a_folder_is_chosen_in_the_dialog_of_the_system() {
         display.point(&["type", &other.root.display().to_string()]);
         window.shot("folder-dialog");
         display.point(&["key", "alt+o"]);
-        window.wait(&read(&other.ids[0]));
+        window.wait(&is_read(&other.ids[0]));
     }
 }
 
@@ -331,10 +331,10 @@ const KEEP: &str = "const real = Response.prototype.arrayBuffer;
 
 #[test]
 fn the_memory_of_an_answer_is_given_back_at_once() {
-    let mut ground = Ground::open();
-    let window = ground.showing(FEED);
-    let shop = &mut ground.shop;
-    window.wait(&read(&shop.ids[7]));
+    let mut sandbox = Sandbox::open();
+    let window = sandbox.showing(FEED);
+    let shop = &mut sandbox.shop;
+    window.wait(&is_read(&shop.ids[7]));
     window.script(KEEP, json!([]));
     shop.say([(
         400,
@@ -351,16 +351,16 @@ fn the_memory_of_an_answer_is_given_back_at_once() {
 
 #[test]
 fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
-    let ground = Ground::open();
-    let Ground { shop, editor, .. } = &ground;
-    let window = ground.showing(FEED);
+    let sandbox = Sandbox::open();
+    let Sandbox { shop, editor, .. } = &sandbox;
+    let window = sandbox.showing(FEED);
     let can = "document.querySelector('[data-testid=open-editor]:enabled')";
     for (id, place) in [(7, "src/retry.rs:17"), (3, "src/ledger.rs:33")] {
         for hand in BOTH {
             window.open_row(hand, &shop.ids[id]);
             window.wait(can);
             window.by(hand, "o", "open-editor");
-            let opened = editor.opened();
+            let opened = editor.wait_opened();
             assert_eq!(
                 opened,
                 shop.root.join(place).display().to_string(),
@@ -373,7 +373,7 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
     window.keys("m");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
     window.click("[data-testid=menu-item][data-command=open]");
-    assert!(editor.opened().ends_with("src/ledger.rs:33"));
+    assert!(editor.wait_opened().ends_with("src/ledger.rs:33"));
     // A file that is no longer in the working tree cannot be opened.
     fs::remove_file(shop.root.join("src/ledger.rs")).unwrap();
     window.open_row(Hand::Mouse, &shop.ids[0]);
@@ -455,15 +455,15 @@ const HEARD: &str = "const all = [...document.querySelectorAll('dialog[open] :is
 
 #[test]
 fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
-    let ground = Ground::open();
-    let other = other(&ground.shop);
-    let window = ground.showing(FEED);
+    let sandbox = Sandbox::open();
+    let other = make_other_shop(&sandbox.shop);
+    let window = sandbox.showing(FEED);
     // Both were open before.
     bring(&window, &other.root);
-    window.wait(&read(&other.ids[0]));
+    window.wait(&is_read(&other.ids[0]));
     window.find(&row(&other.ids[0]));
     window.script(&dashboard::axe(), json!([]));
-    let place = ground.shop.dir.display().to_string();
+    let place = sandbox.shop.dir.display().to_string();
     let mut violations = Vec::new();
     for (name, button, shown) in OVER {
         window.click(button);
@@ -502,10 +502,10 @@ fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
 
 #[test]
 fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
-    let ground = Ground::open();
-    let Ground { shop, engram, .. } = &ground;
-    let window = ground.showing(FEED);
-    window.wait(&read(&shop.ids[7]));
+    let sandbox = Sandbox::open();
+    let Sandbox { shop, engram, .. } = &sandbox;
+    let window = sandbox.showing(FEED);
+    window.wait(&is_read(&shop.ids[7]));
     let chosen = engram.person.join(".config/mimeapps.list");
     window.click("[data-testid=settings-button]");
     window.wait(
@@ -524,5 +524,5 @@ fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
     // This also waits for the program that it started, which holds its output.
     let output = open.args(["open", &link]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    window.wait(&read(&shop.ids[2]));
+    window.wait(&is_read(&shop.ids[2]));
 }

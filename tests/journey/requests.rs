@@ -17,7 +17,7 @@ use crate::{
     },
     engram::Engram,
     model_stub::{Reply, Step, call},
-    stage::Ground,
+    stage::Sandbox,
 };
 
 /// The longest wait for a person's answer.
@@ -43,14 +43,14 @@ fn script(child: Member, granted: Receiver<()>) -> Vec<Step> {
 fn real_agents_are_refused_granted_by_one_key_and_read() {
     for agent in [Agent::Claude, Agent::Codex] {
         println!("{agent:?}");
-        let ground = Ground::open();
-        let Ground { shop, engram, .. } = &ground;
+        let sandbox = Sandbox::open();
+        let Sandbox { shop, engram, .. } = &sandbox;
         let server = Server::start(shop, &[]);
         let child = Member::open(shop, &server, "programmer-1", None);
         let connect = connecting(engram, agent);
         let session = Session::connected(agent, &connect, &shop.root, &shop.dir);
         let session = session.proved_by(&child.token);
-        let window = ground.showing("[data-testid=feed-row]");
+        let window = sandbox.showing("[data-testid=feed-row]");
 
         let (grant, granted) = mpsc::channel();
         let script = script(child, granted);
@@ -93,7 +93,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
 /// Returns the command line that connects an agent.
 fn connecting(engram: &Engram, agent: Agent) -> String {
     let program = engram.server()[0].clone();
-    let [home, at, repo, root] = &engram.place;
+    let [home, at, repo, root] = &engram.place_args;
     let client = match agent {
         Agent::Claude => "claude",
         Agent::Codex => "codex",

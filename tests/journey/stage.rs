@@ -12,12 +12,12 @@ use crate::{
 };
 
 /// A shop whose server runs, before a page is open.
-pub(crate) struct Served {
+pub(crate) struct ServedShop {
     pub(crate) server: Server,
     pub(crate) shop: Shop,
 }
 
-impl Served {
+impl ServedShop {
     pub(crate) fn of(shop: Shop) -> Self {
         Self {
             server: Server::start(&shop, &[]),
@@ -46,7 +46,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn of(shop: Shop) -> Self {
-        Served::of(shop).browse()
+        ServedShop::of(shop).browse()
     }
 
     /// A stage without claims.
@@ -78,7 +78,7 @@ impl Stage {
 
     /// A stage whose shop drifts after its server has started and before the page is open.
     pub(crate) fn drifting(shop: Shop) -> Self {
-        let served = Served::of(shop);
+        let served = ServedShop::of(shop);
         served.shop.drift();
         served.browse()
     }
@@ -94,13 +94,13 @@ pub(crate) fn both_hands<S>(open: impl Fn() -> S, test: impl Fn(&S, Hand)) {
 
 /// What the real window opens on: a shop, its command, and a person's editor. Tests declare a
 /// window after it, so that the window ends before the files are removed.
-pub(crate) struct Ground {
+pub(crate) struct Sandbox {
     pub(crate) editor: Editor,
     pub(crate) engram: Engram,
     pub(crate) shop: Shop,
 }
 
-impl Ground {
+impl Sandbox {
     pub(crate) fn of(shop: Shop) -> Self {
         Self {
             editor: Editor::new(&shop.dir),
@@ -109,12 +109,12 @@ impl Ground {
         }
     }
 
-    /// A ground with the agents' claims.
+    /// A sandbox with the agents' claims.
     pub(crate) fn open() -> Self {
         Self::of(Shop::open())
     }
 
-    /// A ground without claims, and with a note beside the sources.
+    /// A sandbox without claims, and with a note beside the sources.
     pub(crate) fn noted() -> Self {
         Self::of(Shop::empty().noted())
     }
@@ -129,4 +129,10 @@ impl Ground {
         window.find(css);
         window
     }
+}
+
+/// The real window on a sandbox, whose files are removed after it ends.
+pub(crate) struct Desk {
+    pub(crate) window: Window,
+    pub(crate) sandbox: Sandbox,
 }

@@ -9,7 +9,7 @@ use crate::{
     agents::{Agent, Session},
     dashboard::hands::Hand,
     model_stub::call,
-    stage::Ground,
+    stage::Sandbox,
     window::Window,
 };
 
@@ -44,9 +44,9 @@ impl Counted<'_> {
 fn the_first_engram_and_the_first_drift_take_few_steps() {
     // Copying a command to a terminal took six steps by mouse, and more by keys.
     for (hand, to_engram, to_verdict) in [(Hand::Mouse, 2, 2), (Hand::Keys, 5, 2)] {
-        let ground = Ground::noted();
-        let repo = &ground.shop;
-        let window = ground.showing("[data-testid=first-run]");
+        let sandbox = Sandbox::noted();
+        let repo = &sandbox.shop;
+        let window = sandbox.showing("[data-testid=first-run]");
         let counted = Counted {
             window: &window,
             hand,

@@ -6,26 +6,20 @@ use std::fs;
 use serde_json::json;
 
 use crate::{
-    dashboard::hands::{notice, opened, row, says},
-    stage::Ground,
-    window::Window,
+    dashboard::hands::{is_open, notice, row, says},
+    stage::{Desk, Sandbox},
 };
-
-/// A window on a repository with three claims of an agent, each about a file of its own.
-pub(crate) struct Desk {
-    pub(crate) window: Window,
-    pub(crate) ground: Ground,
-    pub(crate) ids: [String; 3],
-}
 
 const FILES: [&str; 3] = ["src/edited.rs", "src/moved.rs", "src/renamed.rs"];
 
 impl Desk {
-    pub(crate) fn open() -> Self {
-        let ground = Ground::noted();
+    /// A window on a repository with three claims of an agent, each about a file of its own, and
+    /// their ids.
+    pub(crate) fn with_claims() -> (Self, [String; 3]) {
+        let sandbox = Sandbox::noted();
         for path in FILES {
             let lines = (1..=20).map(|n| format!("let {}_{n} = {n};\n", &path[4..9]));
-            ground
+            sandbox
                 .shop
                 .change(path, lines.collect::<String>(), "Add a file");
         }
@@ -41,32 +35,28 @@ impl Desk {
                 json!({"claim": claim, "pointers": [format!("repo:{path}#L5-L9@HEAD")], "agent": "architect"})
             })
             .collect();
-        let ids: [String; 3] = ground.engram.put(&drafts).try_into().unwrap();
-        let window = ground.window();
+        let ids: [String; 3] = sandbox.engram.put(&drafts).try_into().unwrap();
+        let window = sandbox.window();
         for id in &ids {
             window.wait(&says(id, "unchanged"));
         }
-        Self {
-            window,
-            ground,
-            ids,
-        }
+        (Self { window, sandbox }, ids)
     }
 
-    pub(crate) fn read(&self, id: &str) {
+    pub(crate) fn open_claim(&self, id: &str) {
         self.window.click(&row(id));
-        self.window.wait(&opened(id));
+        self.window.wait(&is_open(id));
         self.window
             .find("[data-testid=engram] [data-testid=digest]");
     }
 
-    pub(crate) fn told(&self, words: &str) {
+    pub(crate) fn wait_notice(&self, words: &str) {
         self.window.wait(&notice(words));
     }
 
     /// Returns the journal's entries about a claim, newest first.
     pub(crate) fn log(&self, id: &str) -> Vec<(String, String)> {
-        let log = self.ground.engram.json(&["log", id]);
+        let log = self.sandbox.engram.json(&["log", id]);
         let entries = log["entries"].as_array().unwrap().iter();
         let told = entries.map(|entry| {
             let kind = entry["change"]["kind"].as_str().unwrap();
@@ -78,46 +68,46 @@ impl Desk {
 
 #[test]
 fn the_editor_opens_where_the_lines_are_now() {
-    let desk = Desk::open();
-    let [edited, moved, renamed] = &desk.ids;
-    let text = fs::read_to_string(desk.ground.shop.root.join(FILES[1])).unwrap();
-    desk.ground
+    let (desk, ids) = Desk::with_claims();
+    let [edited, moved, renamed] = &ids;
+    let text = fs::read_to_string(desk.sandbox.shop.root.join(FILES[1])).unwrap();
+    desk.sandbox
         .shop
         .write(FILES[1], format!("// one\n// two\n{text}"));
-    desk.ground.shop.git(&["mv", FILES[2], "src/named.rs"]);
-    fs::remove_file(desk.ground.shop.root.join(FILES[0])).unwrap();
+    desk.sandbox.shop.git(&["mv", FILES[2], "src/named.rs"]);
+    fs::remove_file(desk.sandbox.shop.root.join(FILES[0])).unwrap();
     for (id, place) in [(moved, "src/moved.rs:7"), (renamed, "src/named.rs:5")] {
-        desk.read(id);
+        desk.open_claim(id);
         // Pressed at once, before the window has shown that the lines moved.
         desk.window.keys("o");
-        let opened = desk.ground.editor.opened();
+        let opened = desk.sandbox.editor.wait_opened();
         assert!(opened.ends_with(place), "{opened}");
-        desk.told("Opened in");
+        desk.wait_notice("Opened in");
     }
     // Only history has the lines: nothing opens, and the card shows them.
-    desk.read(edited);
+    desk.open_claim(edited);
     desk.window.keys("o");
-    desk.told("no longer in the working tree");
+    desk.wait_notice("no longer in the working tree");
     desk.window
         .wait_moved("document.activeElement?.id === 'pointer-0'");
 }
 
 #[test]
 fn each_verdict_is_the_persons_and_is_undone() {
-    let desk = Desk::open();
-    let [edited, moved, _] = &desk.ids;
-    let text = fs::read_to_string(desk.ground.shop.root.join(FILES[0])).unwrap();
-    desk.ground
+    let (desk, ids) = Desk::with_claims();
+    let [edited, moved, _] = &ids;
+    let text = fs::read_to_string(desk.sandbox.shop.root.join(FILES[0])).unwrap();
+    desk.sandbox
         .shop
         .write(FILES[0], text.replace("= 7;", "= 70;"));
     desk.window.wait(&says(edited, "edited: check"));
 
     // Still true, then undone at once by a key.
-    desk.read(edited);
+    desk.open_claim(edited);
     desk.window.keys("y");
-    desk.told("Confirmed");
+    desk.wait_notice("Confirmed");
     desk.window.keys("z");
-    desk.told("Undone");
+    desk.wait_notice("Undone");
     desk.window
         .wait("document.querySelector('[data-testid=triage]')");
     let log = desk.log(edited);
@@ -131,23 +121,23 @@ fn each_verdict_is_the_persons_and_is_undone() {
         .map(|(by, kind)| (by.to_owned(), kind.to_owned()))
     );
     let restored =
-        desk.ground.engram.json(&["log", edited])["entries"][0]["change"]["with"].clone();
+        desk.sandbox.engram.json(&["log", edited])["entries"][0]["change"]["with"].clone();
     assert_eq!(restored["restores"], json!(edited));
     assert_eq!(restored["provenance"]["created_by"], "architect");
     let now = restored["id"].as_str().unwrap().to_owned();
 
     // Asked: the claim says so until the question is withdrawn.
     desk.window.keys("a");
-    desk.told("Asked");
+    desk.wait_notice("Asked");
     desk.window.wait(&says(&now, "asked"));
     desk.window.find("[data-testid=asked]");
     desk.window.shot("asked");
     desk.window.keys("z");
-    desk.told("Undone");
+    desk.wait_notice("Undone");
     desk.window.wait(&says(&now, "edited: check"));
 
     // Forgotten, after a question that names it; undone by mouse.
-    desk.read(moved);
+    desk.open_claim(moved);
     desk.window.keys("\u{E017}");
     assert!(
         desk.window
@@ -155,9 +145,9 @@ fn each_verdict_is_the_persons_and_is_undone() {
             .contains("Hazelnuts")
     );
     desk.window.keys("\u{E007}");
-    desk.told("Forgotten");
+    desk.wait_notice("Forgotten");
     desk.window.click("[data-testid=undo]");
-    desk.told("Undone");
+    desk.wait_notice("Undone");
     assert_eq!(desk.log(moved)[0].1, "stored");
 
     // And later from the history, which says who did what.
@@ -170,7 +160,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
         assert!(history.contains(words), "{words}: {history}");
     }
     desk.window.click("[data-testid=restore]");
-    desk.told("Restored");
+    desk.wait_notice("Restored");
     desk.window
         .wait("document.querySelector('[data-testid=engram]')?.dataset.id !== undefined");
     assert_eq!(desk.log(moved).len(), 4);
@@ -178,12 +168,12 @@ fn each_verdict_is_the_persons_and_is_undone() {
 
 #[test]
 fn keys_act_on_what_a_search_shows() {
-    let desk = Desk::open();
-    let [edited, _, renamed] = &desk.ids;
-    desk.read(renamed);
+    let (desk, ids) = Desk::with_claims();
+    let [edited, _, renamed] = &ids;
+    desk.open_claim(renamed);
     desk.window.keys("/");
     desk.window.keys("walnuts");
-    desk.window.wait(&opened(edited));
+    desk.window.wait(&is_open(edited));
     assert_eq!(
         desk.window.texts("[data-testid=feed-row] mark"),
         ["Walnuts"]
@@ -212,11 +202,11 @@ fn keys_act_on_what_a_search_shows() {
 
 #[test]
 fn a_repository_that_is_moved_away_is_noticed() {
-    let desk = Desk::open();
-    let away = desk.ground.shop.dir.join("away");
-    fs::rename(&desk.ground.shop.root, &away).unwrap();
+    let (desk, ids) = Desk::with_claims();
+    let away = desk.sandbox.shop.dir.join("away");
+    fs::rename(&desk.sandbox.shop.root, &away).unwrap();
     desk.window.find("[data-testid=gone]");
-    for id in &desk.ids {
+    for id in &ids {
         desk.window.wait(&says(id, "could not check"));
     }
     desk.window.shot("repository-gone");
@@ -225,8 +215,8 @@ fn a_repository_that_is_moved_away_is_noticed() {
         0,
         "no claim is marked as unchanged"
     );
-    fs::rename(&away, &desk.ground.shop.root).unwrap();
-    for id in &desk.ids {
+    fs::rename(&away, &desk.sandbox.shop.root).unwrap();
+    for id in &ids {
         desk.window.wait(&says(id, "unchanged"));
     }
     assert_eq!(desk.window.count("[data-testid=gone]"), 0);
@@ -234,18 +224,18 @@ fn a_repository_that_is_moved_away_is_noticed() {
 
 #[test]
 fn the_branch_that_is_checked_out_is_told_at_once() {
-    let desk = Desk::open();
+    let (desk, _) = Desk::with_claims();
     let shows = |what: &str| {
         desk.window.wait(&format!(
             "document.querySelector('[data-testid=checkout]')?.textContent === '{what}'"
         ));
     };
-    desk.ground
+    desk.sandbox
         .shop
         .git(&["switch", "-q", "-c", "feature/deep"]);
     shows("feature/deep");
-    desk.ground.shop.git(&["switch", "-q", "--detach"]);
-    shows(&desk.ground.shop.head()[..8]);
-    desk.ground.shop.git(&["switch", "-q", "feature/deep"]);
+    desk.sandbox.shop.git(&["switch", "-q", "--detach"]);
+    shows(&desk.sandbox.shop.head()[..8]);
+    desk.sandbox.shop.git(&["switch", "-q", "feature/deep"]);
     shows("feature/deep");
 }

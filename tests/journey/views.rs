@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dashboard::{hands::row, viewer::MEASURED},
-    stage::Ground,
+    stage::Sandbox,
     window::Window,
 };
 
@@ -16,8 +16,8 @@ const GUIDE: &str = "# Guide\n\nIntro.\n\n## Rules\n\nOne *budget* for **all**, 
 
 #[test]
 fn every_source_is_shown_as_what_it_is() {
-    let ground = Ground::noted();
-    let Ground { shop, engram, .. } = &ground;
+    let sandbox = Sandbox::noted();
+    let Sandbox { shop, engram, .. } = &sandbox;
     shop.change("GUIDE.md", GUIDE, "Add a guide");
     shop.change("NOTES.md", "A note.\nAnother.\n", "Add to the notes");
     shop.change(
@@ -62,7 +62,7 @@ fn every_source_is_shown_as_what_it_is() {
     fs::write(shop.root.join(FILE), edited.join("\n") + "\n").unwrap();
 
     // The window opens the newest engram by itself, which would override an earlier click.
-    let window = ground.showing("[data-testid=engram] [data-testid=digest]");
+    let window = sandbox.showing("[data-testid=engram] [data-testid=digest]");
     let open = |id: &String| {
         window.click(&row(id));
         window.find(&format!(
@@ -185,7 +185,7 @@ fn every_source_is_shown_as_what_it_is() {
 
 #[test]
 fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
-    let ground = Ground::noted();
+    let sandbox = Sandbox::noted();
     // More than a page, so that the match is not among the loaded ones.
     let draft = |n: usize| {
         let (kind, agent) = if n == 3 {
@@ -196,8 +196,8 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
         json!({"claim": format!("Item number{n} is known."), "kind": kind, "agent": agent, "topic": format!("part/{}", n % 2),
             "pointers": ["repo:NOTES.md#L1@HEAD"]})
     };
-    let ids = ground.engram.put(&(0..260).map(draft).collect::<Vec<_>>());
-    let window = ground.showing("[data-testid=digest]");
+    let ids = sandbox.engram.put(&(0..260).map(draft).collect::<Vec<_>>());
+    let window = sandbox.showing("[data-testid=digest]");
     window.keys("f");
     window.find("[data-testid=facet][data-value=risk]");
     assert_eq!(
@@ -215,7 +215,7 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     let query = |window: &Window| window.script("return location.search", json!([]));
     assert!(query(&window).as_str().unwrap().starts_with("?kind=risk"));
     // The filter also applies to what other agents write meanwhile.
-    ground.engram.put(&[draft(261)]);
+    sandbox.engram.put(&[draft(261)]);
     window.wait("document.querySelector('[data-testid=count]').textContent.startsWith('261 ')");
     window.wait(&only);
     // Back leads to the whole feed, forward to the filter, and a reload stays there.

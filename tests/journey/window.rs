@@ -34,12 +34,12 @@ const AXE: &str = "const [rules, done] = arguments;
 pub struct Window {
     http: ureq::Agent,
     session: String,
-    place: Place,
+    host: WindowHost,
 }
 
 /// The display or browser of a window, which ends with the window. Fields drop in order, so the
 /// display outlives the driver.
-pub(crate) enum Place {
+pub(crate) enum WindowHost {
     Screen {
         #[cfg_attr(not(feature = "bench"), expect(dead_code, reason = "held, not read"))]
         driver: Running,
@@ -75,11 +75,11 @@ impl Window {
         );
         let driver = listening(driver, port);
         let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
-        Self::begin(port, Place::Screen { driver, display }, options)
+        Self::begin(port, WindowHost::Screen { driver, display }, options)
     }
 
     /// Begins a session with a driver that listens.
-    pub(crate) fn begin(port: u16, place: Place, options: Value) -> Self {
+    pub(crate) fn begin(port: u16, host: WindowHost, options: Value) -> Self {
         let http = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE * 2))
@@ -88,7 +88,7 @@ impl Window {
         let mut window = Self {
             http,
             session: format!("http://127.0.0.1:{port}/session"),
-            place,
+            host,
         };
         let opened = window.post("", json!({"capabilities": {"alwaysMatch": options}}));
         let id = opened["sessionId"].as_str().expect("the session's id");
@@ -246,7 +246,7 @@ impl Window {
     /// The window's processes: the program that the driver started, and its child processes.
     #[cfg(feature = "bench")]
     pub fn processes(&self) -> Vec<u32> {
-        let Place::Screen { driver, .. } = &self.place else {
+        let WindowHost::Screen { driver, .. } = &self.host else {
             return Vec::new();
         };
         let mut all = vec![driver.0.id()];
@@ -365,9 +365,9 @@ impl Window {
 
     /// Returns the window's display.
     pub(crate) fn drawn(&self) -> &Display {
-        match &self.place {
-            Place::Screen { display, .. } => display,
-            Place::Browser(_) => panic!("a headless browser has no display"),
+        match &self.host {
+            WindowHost::Screen { display, .. } => display,
+            WindowHost::Browser(_) => panic!("a headless browser has no display"),
         }
     }
 
@@ -411,16 +411,16 @@ impl Drop for Window {
     fn drop(&mut self) {
         if thread::panicking() {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
-            match &self.place {
-                Place::Screen { display, .. } => {
+            match &self.host {
+                WindowHost::Screen { display, .. } => {
                     let mut import = display.command(system("import"));
                     run(import.args(["-window", "root"]).arg(&file));
                 }
-                Place::Browser(_) => self.keep_picture(&file),
+                WindowHost::Browser(_) => self.keep_picture(&file),
             }
             println!("at the failure: {}", file.display());
         }
-        if matches!(self.place, Place::Browser(_)) {
+        if matches!(self.host, WindowHost::Browser(_)) {
             self.close();
         }
     }

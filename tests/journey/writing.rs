@@ -3,7 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{dashboard::hands::row, stage::Ground, verdicts::Desk};
+use crate::{
+    dashboard::hands::row,
+    stage::{Desk, Sandbox},
+};
 
 const ENTER: char = '\u{E007}';
 const DOWN: char = '\u{E015}';
@@ -11,13 +14,13 @@ const ESC: &str = "\u{E00C}";
 const TAB: &str = "\u{E004}";
 
 /// Waits until the element with this id has the focus.
-fn focused(desk: &Desk, id: &str) {
+fn wait_for_focus(desk: &Desk, id: &str) {
     desk.window
         .wait_moved(&format!("document.activeElement?.id === '{id}'"));
 }
 
 /// The text of a field.
-fn written(desk: &Desk, id: &str) -> String {
+fn text_of(desk: &Desk, id: &str) -> String {
     let value = desk.window.script(
         "return document.getElementById(arguments[0]).value",
         json!([id]),
@@ -31,56 +34,56 @@ fn write(desk: &Desk, text: &str) {
     desk.window.keys(text);
 }
 
-fn refused(desk: &Desk, code: &str) {
+fn wait_refused(desk: &Desk, code: &str) {
     desk.window.wait(&format!(
         "document.querySelector('[data-testid=write-refused]')?.dataset.code === '{code}'"
     ));
 }
 
 /// Waits until these lines are marked.
-fn marked(desk: &Desk, lines: &str) {
+fn wait_marked(desk: &Desk, lines: &str) {
     desk.window.wait(&format!(
         "document.querySelector('[data-testid=marked-lines] span')?.textContent === '{lines}'"
     ));
 }
 
 /// Returns the open engram, as the command prints it.
-fn read(desk: &Desk) -> Value {
+fn open_engram(desk: &Desk) -> Value {
     let id = desk.window.attribute("[data-testid=engram]", "data-id");
-    desk.ground.engram.json(&["log", &id])["entries"][0]["change"]["with"].clone()
+    desk.sandbox.engram.json(&["log", &id])["entries"][0]["change"]["with"].clone()
 }
 
-fn acts(desk: &Desk, id: &str) -> Vec<String> {
+fn acts_on(desk: &Desk, id: &str) -> Vec<String> {
     let told = |(by, kind): (String, String)| format!("{by} {kind}");
     desk.log(id).into_iter().map(told).collect()
 }
 
 #[test]
 fn a_claim_is_corrected_in_place_and_that_is_undone() {
-    let desk = Desk::open();
-    let [edited, moved, _] = &desk.ids;
-    desk.read(edited);
+    let (desk, ids) = Desk::with_claims();
+    let [edited, moved, _] = &ids;
+    desk.open_claim(edited);
 
     // An unchanged text is not stored.
     desk.window.keys("r");
-    focused(&desk, "correction-text");
-    assert_eq!(written(&desk, "correction-text"), "Walnuts are edited");
+    wait_for_focus(&desk, "correction-text");
+    assert_eq!(text_of(&desk, "correction-text"), "Walnuts are edited");
     desk.window.control(ENTER);
     desk.window
         .wait("document.querySelector('[data-testid=correction]') === null");
-    assert_eq!(acts(&desk, edited), ["architect stored"]);
+    assert_eq!(acts_on(&desk, edited), ["architect stored"]);
 
     // A refusal is shown below the text. Both stay while the person opens other claims, and when
     // new ones arrive.
     desk.window.keys("r");
-    focused(&desk, "correction-text");
+    wait_for_focus(&desk, "correction-text");
     let token = format!(
         "Walnuts have ghp_{}",
         "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407"
     );
     write(&desk, &token);
     desk.window.control(ENTER);
-    refused(&desk, "SECRET_DETECTED");
+    wait_refused(&desk, "SECRET_DETECTED");
     let kept = "return sessionStorage.getItem('engram-drafts')";
     assert_eq!(
         desk.window.script(kept, json!([])),
@@ -90,32 +93,32 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     assert_eq!(desk.window.count("[data-testid=notice]"), 0);
     desk.window.shot("correction-refused");
     let draft = json!({"claim": "Pecans arrive", "pointers": ["repo:src/moved.rs#L1@HEAD"], "agent": "architect"});
-    let arrived = desk.ground.engram.put(&[draft]);
+    let arrived = desk.sandbox.engram.put(&[draft]);
     desk.window.find(&row(&arrived[0]));
-    assert_eq!(written(&desk, "correction-text"), token);
-    desk.read(moved);
+    assert_eq!(text_of(&desk, "correction-text"), token);
+    desk.open_claim(moved);
     assert_eq!(desk.window.count("[data-testid=correction]"), 0);
-    desk.read(edited);
-    assert_eq!(written(&desk, "correction-text"), token);
-    assert_eq!(acts(&desk, edited), ["architect stored"]);
+    desk.open_claim(edited);
+    assert_eq!(text_of(&desk, "correction-text"), token);
+    assert_eq!(acts_on(&desk, edited), ["architect stored"]);
 
     // Esc leaves the correction and keeps its text.
     desk.window.click("#correction-text");
     desk.window.keys(ESC);
     desk.window.find("[data-testid=unsaved]");
     desk.window.keys("r");
-    focused(&desk, "correction-text");
-    assert_eq!(written(&desk, "correction-text"), token);
+    wait_for_focus(&desk, "correction-text");
+    assert_eq!(text_of(&desk, "correction-text"), token);
 
     // Once stored, the version is the person's.
     write(&desk, "Walnuts are shelled");
     desk.window.control(ENTER);
-    desk.told("Corrected");
+    desk.wait_notice("Corrected");
     desk.window.wait(
         "document.querySelector('[data-testid=claim]')?.textContent === 'Walnuts are shelled'",
     );
-    assert_eq!(acts(&desk, edited), ["user stored", "architect stored"]);
-    let stored = read(&desk);
+    assert_eq!(acts_on(&desk, edited), ["user stored", "architect stored"]);
+    let stored = open_engram(&desk);
     assert_eq!(stored["provenance"]["created_by"], "user");
     assert_eq!(stored["supersedes"], json!(edited));
     desk.window.keys("h");
@@ -135,105 +138,105 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
 
     // After the undo, the agent's version holds again.
     desk.window.keys("z");
-    desk.told("Undone");
+    desk.wait_notice("Undone");
     desk.window.wait(
         "document.querySelector('[data-testid=claim]')?.textContent === 'Walnuts are edited'",
     );
-    assert_eq!(read(&desk)["provenance"]["created_by"], "architect");
+    assert_eq!(open_engram(&desk)["provenance"]["created_by"], "architect");
 
     // By mouse.
     desk.window.click("[data-testid=correct]");
-    focused(&desk, "correction-text");
+    wait_for_focus(&desk, "correction-text");
     write(&desk, "Walnuts are cracked");
     desk.window.click("[data-testid=save-correction]");
-    desk.told("Corrected");
+    desk.wait_notice("Corrected");
     desk.window.click("[data-testid=undo]");
-    desk.told("Undone");
-    assert_eq!(acts(&desk, edited).len(), 5);
+    desk.wait_notice("Undone");
+    assert_eq!(acts_on(&desk, edited).len(), 5);
 }
 
 #[test]
 fn a_claim_is_added_about_lines_that_are_marked() {
-    let desk = Desk::open();
-    let [edited, ..] = &desk.ids;
+    let (desk, ids) = Desk::with_claims();
+    let [edited, ..] = &ids;
     let pinned = read_pointer(&desk, edited);
     let commit = pinned.rsplit('@').next().unwrap().to_owned();
     let at = |line: u32| format!("[data-testid=source] [data-line=\"{line}\"]");
 
     // By keys.
-    desk.read(edited);
+    desk.open_claim(edited);
     desk.window.keys(&ENTER.to_string());
-    focused(&desk, "pointer-0");
+    wait_for_focus(&desk, "pointer-0");
     desk.window.keys(TAB);
     desk.window
         .wait_moved("document.activeElement?.dataset.testid === 'source'");
     for _ in 0..3 {
         desk.window.shift(DOWN);
     }
-    marked(&desk, "lines 5–7");
+    wait_marked(&desk, "lines 5–7");
     desk.window.shot("marked-lines");
     desk.window.keys("w");
-    focused(&desk, "new-claim");
+    wait_for_focus(&desk, "new-claim");
     assert_eq!(
-        written(&desk, "new-evidence"),
+        text_of(&desk, "new-evidence"),
         format!("repo:src/edited.rs#L5-L7@{commit}")
     );
     assert_eq!(desk.window.count("[data-testid=about-lines] .line"), 3);
     desk.window.keys("Three pecans stand here");
     desk.window.shot("add-claim");
     desk.window.control(ENTER);
-    desk.told("Added");
+    desk.wait_notice("Added");
     desk.window.wait(
         "document.querySelector('[data-testid=claim]')?.textContent === 'Three pecans stand here'",
     );
-    let stored = read(&desk);
+    let stored = open_engram(&desk);
     assert_eq!(stored["provenance"]["created_by"], "user");
     assert_eq!(stored["scope"], "project");
     assert_eq!(stored["verified"], true);
     assert_eq!(stored["kind"], "fact");
     let id = stored["id"].as_str().unwrap().to_owned();
     desk.window.keys("z");
-    desk.told("Undone");
-    assert_eq!(acts(&desk, &id), ["user forgotten", "user stored"]);
+    desk.wait_notice("Undone");
+    assert_eq!(acts_on(&desk, &id), ["user forgotten", "user stored"]);
 
     // By mouse: dragging over numbers, and selecting text.
-    desk.read(edited);
+    desk.open_claim(edited);
     desk.window
         .drag_to(&format!("{} .number", at(5)), &format!("{} .number", at(8)));
-    marked(&desk, "lines 5–8");
+    wait_marked(&desk, "lines 5–8");
     desk.window.click("[data-testid=unmark]");
     desk.window
         .wait("document.querySelector('[data-testid=marked-lines]') === null");
     desk.window
         .drag_to(&format!("{} .text", at(5)), &format!("{} .text", at(7)));
-    marked(&desk, "lines 5–7");
+    wait_marked(&desk, "lines 5–7");
     // A press on a number marks that line, whatever text is still selected.
     let number = format!("{} .number", at(6));
     desk.window.click(&number);
-    marked(&desk, "line 6");
+    wait_marked(&desk, "line 6");
     desk.window.click("[data-testid=add-claim]");
-    focused(&desk, "new-claim");
+    wait_for_focus(&desk, "new-claim");
     desk.window.keys("A walnut is six");
     desk.window.click("[data-testid=save-claim]");
-    desk.told("Added");
+    desk.wait_notice("Added");
     desk.window
         .wait("document.querySelector('[data-testid=claim]')?.textContent === 'A walnut is six'");
     desk.window.click("[data-testid=undo]");
-    desk.told("Undone");
+    desk.wait_notice("Undone");
 }
 
 #[test]
 fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
-    let desk = Desk::open();
+    let (desk, _) = Desk::with_claims();
     desk.window.control('k');
     desk.window
         .wait_moved("document.activeElement?.dataset.testid === 'palette-input'");
     desk.window.keys("Add a claim");
     desk.window.keys(&ENTER.to_string());
-    focused(&desk, "new-claim");
+    wait_for_focus(&desk, "new-claim");
     desk.window.keys("Chestnuts roast");
     desk.window.control(ENTER);
-    refused(&desk, "UNANCHORED");
+    wait_refused(&desk, "UNANCHORED");
     desk.window.click("#new-evidence");
     desk.window.keys("repo:src/nothing.rs#L1@HEAD");
     desk.window.control(ENTER);
@@ -247,34 +250,34 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
     desk.window
         .wait("document.querySelector('[data-testid=new-evidence]') === null");
     desk.window.keys("w");
-    focused(&desk, "new-claim");
-    assert_eq!(written(&desk, "new-claim"), "Chestnuts roast");
+    wait_for_focus(&desk, "new-claim");
+    assert_eq!(text_of(&desk, "new-claim"), "Chestnuts roast");
     desk.window.click("#new-evidence");
     write(&desk, "repo:src/moved.rs#L2-L3@HEAD");
     desk.window.control(ENTER);
-    desk.told("Added");
+    desk.wait_notice("Added");
     desk.window
         .wait("document.querySelector('[data-testid=claim]')?.textContent === 'Chestnuts roast'");
-    let id = read(&desk)["id"].as_str().unwrap().to_owned();
+    let id = open_engram(&desk)["id"].as_str().unwrap().to_owned();
 
     // The same claim is not stored twice.
     desk.window.keys("w");
-    focused(&desk, "new-claim");
+    wait_for_focus(&desk, "new-claim");
     desk.window.keys("Chestnuts roast");
     desk.window.click("#new-evidence");
     write(&desk, "repo:src/moved.rs#L2-L3@HEAD");
     desk.window.control(ENTER);
-    desk.told("already exists");
-    assert_eq!(acts(&desk, &id), ["user stored"]);
+    desk.wait_notice("already exists");
+    assert_eq!(acts_on(&desk, &id), ["user stored"]);
 }
 
 #[test]
 fn the_first_claim_needs_no_agent() {
-    let ground = Ground::noted();
-    ground
+    let sandbox = Sandbox::noted();
+    sandbox
         .shop
         .change("src/first.rs", "let first = 1;\n", "Add a file");
-    let window = ground.showing("[data-testid=first-run]");
+    let window = sandbox.showing("[data-testid=first-run]");
     window.keys("w");
     window.wait_moved("document.activeElement?.id === 'new-claim'");
     window.keys("First is one");
@@ -287,7 +290,7 @@ fn the_first_claim_needs_no_agent() {
 
 /// The first pointer of a claim, pinned.
 fn read_pointer(desk: &Desk, id: &str) -> String {
-    let log = desk.ground.engram.json(&["log", id]);
+    let log = desk.sandbox.engram.json(&["log", id]);
     let stored = &log["entries"][0]["change"]["with"];
     let pointer = &stored["pointers"][0];
     let text = pointer.as_str().or(pointer["ref"].as_str());

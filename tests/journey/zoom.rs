@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     dashboard::hands::{ENTER, ESCAPE, Hand},
-    stage::Ground,
+    stage::Sandbox,
     window::Window,
 };
 
@@ -31,11 +31,11 @@ fn at(percent: u32) -> String {
 
 #[test]
 fn the_window_zooms_and_remembers_it() {
-    let ground = Ground::noted();
+    let sandbox = Sandbox::noted();
     let draft = json!({"claim": "The ledger is append-only.", "pointers": ["repo:NOTES.md#L1-L1@HEAD"], "agent": "architect"});
-    ground.engram.put(&[draft]);
-    let kept = ground.shop.home.join("window.toml");
-    let open = || ground.showing("[data-testid=engram] [data-testid=digest]");
+    sandbox.engram.put(&[draft]);
+    let kept = sandbox.shop.home.join("window.toml");
+    let open = || sandbox.showing("[data-testid=engram] [data-testid=digest]");
     let is_kept = |line: &str| {
         let begun = Instant::now();
         while !fs::read_to_string(&kept).is_ok_and(|it| it.contains(line)) {

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
-use engram_kit::Site;
+use engram_kit::Sandbox;
 use engram_model::{
     AdviceShown, ChangeShown, Client, ConnectReply, Connected, FileChange, LineChange, Refusal,
 };
@@ -17,14 +17,14 @@ use crate::{
 
 /// An agent's configuration, in a folder of its own.
 struct Desk {
-    site: Site,
+    site: Sandbox,
     client: Client,
 }
 
 impl Desk {
     fn all() -> [Self; 2] {
         [Client::Claude, Client::Codex].map(|client| Self {
-            site: Site::new(),
+            site: Sandbox::new(),
             client,
         })
     }
@@ -195,7 +195,7 @@ fn another_server_of_our_name_is_told_and_put_back() {
 
 #[test]
 fn each_state_is_told() {
-    let site = Site::new();
+    let site = Sandbox::new();
     let path = site.repo().join(".mcp.json");
     let place = ConnectTarget {
         home: site.home(),
@@ -275,7 +275,7 @@ fn write(change: impl Fn() -> ConfigurationChange) {
 /// equal.
 #[test]
 fn two_files_have_a_record_each() {
-    let (site, client) = (Site::new(), Client::Claude);
+    let (site, client) = (Sandbox::new(), Client::Claude);
     let root = site.repo().canonicalize().unwrap();
     let paths = ["q-r", "q_r"].map(|it| root.join(it).join(".mcp.json"));
     let text =
@@ -298,13 +298,13 @@ fn two_files_have_a_record_each() {
 
 /// The repository of a test, with or without an `AGENTS.md`.
 struct Advised {
-    site: Site,
+    site: Sandbox,
     place: ConnectTarget,
 }
 
 impl Advised {
     fn new(before: Option<&[u8]>) -> Self {
-        let site = Site::new();
+        let site = Sandbox::new();
         let place = ConnectTarget {
             home: site.home(),
             repo: Some(site.repo()),

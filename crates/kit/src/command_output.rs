@@ -16,7 +16,7 @@ pub struct CommandOutput {
 }
 
 /// Returns the result of a command that ended.
-pub fn ran(output: Output) -> CommandOutput {
+pub fn output_of(output: Output) -> CommandOutput {
     CommandOutput {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).expect("standard output is UTF-8"),

@@ -60,7 +60,7 @@ pub fn files(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Returns the files below a folder that contain a word, in any case.
-pub fn holding(below: &Path, word: &str) -> Vec<PathBuf> {
+pub fn files_holding(below: &Path, word: &str) -> Vec<PathBuf> {
     let holds = |bytes: &[u8]| {
         let mut parts = bytes.windows(word.len());
         parts.any(|it| it.eq_ignore_ascii_case(word.as_bytes()))

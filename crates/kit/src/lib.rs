@@ -19,9 +19,9 @@ mod repository;
 pub mod requests;
 
 pub use clock::{BEGIN, Clock};
-pub use command_output::{CommandOutput, check_error, keys, ran};
-pub use folder::{Folder, files, holding, write};
+pub use command_output::{CommandOutput, check_error, keys, output_of};
+pub use folder::{Folder, files, files_holding, write};
 pub use mounts::{mount, with_mounts};
 pub use pipe::{Pipe, Use};
 pub use repository::{Author, Repository, deaf, git, git_command};
-pub use requests::Site;
+pub use requests::Sandbox;

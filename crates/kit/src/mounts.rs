@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::ran;
+use crate::output_of;
 
 /// Set for the second run of a test, inside its own mounts.
 const INSIDE: &str = "ENGRAM_TEST_INSIDE";
@@ -32,7 +32,7 @@ pub fn with_mounts(test: &str, body: impl FnOnce()) {
         .env(INSIDE, "1")
         .output()
         .unwrap();
-    let ran = ran(output);
+    let ran = output_of(output);
     assert!(
         ran.code == Some(0) && ran.out.contains("1 passed"),
         "{test}:\n{}\n{}",

@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use crate::{Folder, Repository};
 
-/// A pointer that resolves in a [`Site`].
+/// A pointer that resolves in a [`Sandbox`].
 pub const POINTER: &str = "repo:src/lib.rs#L2@HEAD";
 
-/// A home, and the repository that requests are about.
-pub struct Site(Folder);
+/// A home, and a repository that requests are about.
+pub struct Sandbox(Folder);
 
-impl Default for Site {
+impl Default for Sandbox {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Site {
+impl Sandbox {
     /// Makes an empty home beside a repository with one commit.
     pub fn new() -> Self {
         let folder = Folder::temporary();

@@ -89,7 +89,7 @@ fn roles_and_names_are_as_a_person_would_hear_them() {
     let hear = |window: &Window, name: &str| {
         window.tool("Accessibility.enable", json!({}));
         looks::hide_places(window);
-        insta::assert_snapshot!(name, heard(window).replace(&home, "HOME"));
+        insta::assert_snapshot!(name, accessibility_tree(window).replace(&home, "HOME"));
     };
     for view in VIEWS {
         view.visit(window, view.keys);
@@ -99,7 +99,7 @@ fn roles_and_names_are_as_a_person_would_hear_them() {
 }
 
 /// Returns the accessibility tree: a role and a name on each line, indented by depth.
-fn heard(window: &Window) -> String {
+fn accessibility_tree(window: &Window) -> String {
     let tree = window.tool("Accessibility.getFullAXTree", json!({}));
     let nodes = tree["nodes"].as_array().expect("nodes");
     let by_id: BTreeMap<&str, &Value> = nodes
@@ -108,12 +108,12 @@ fn heard(window: &Window) -> String {
         .collect();
     let mut text = String::new();
     if let Some(root) = nodes.first() {
-        hear(root, &by_id, 0, &mut text);
+        add_to_tree(root, &by_id, 0, &mut text);
     }
     text
 }
 
-fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut String) {
+fn add_to_tree(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut String) {
     let role = node["role"]["value"].as_str().unwrap_or_default();
     let name = node["name"]["value"].as_str().unwrap_or_default();
     // Recent status messages depend on time.
@@ -178,7 +178,7 @@ fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut Str
     }
     for child in node["childIds"].as_array().into_iter().flatten() {
         if let Some(child) = child.as_str().and_then(|it| all.get(it)) {
-            hear(child, all, inner, text);
+            add_to_tree(child, all, inner, text);
         }
     }
 }

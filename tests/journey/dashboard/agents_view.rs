@@ -11,19 +11,19 @@ use super::{
 };
 use crate::{
     engram::Engram,
-    stage::{Served, Stage, both_hands},
+    stage::{ServedShop, Stage, both_hands},
 };
 
 const POINTER: &str = "repo:src/retry.rs#L9-L15@HEAD";
 
 /// The condition that these agents are listed in this order.
-fn listed(names: &str) -> String {
+fn agents_are(names: &str) -> String {
     format!(
         "[...document.querySelectorAll('[data-testid=agent] b')].map(it => it.textContent).join() === '{names}'"
     )
 }
 
-fn read(engram: &Engram, agent: &str) {
+fn read_as(engram: &Engram, agent: &str) {
     engram.json(&["deref", POINTER, "--agent", agent]);
 }
 
@@ -35,14 +35,14 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         window.find("[data-testid=no-agents]");
 
         // Each agent appears once it did something, above the earlier ones.
-        read(engram, "architect");
-        window.wait(&listed("architect"));
-        read(engram, "programmer-1");
-        window.wait(&listed("programmer-1,architect"));
+        read_as(engram, "architect");
+        window.wait(&agents_are("architect"));
+        read_as(engram, "programmer-1");
+        window.wait(&agents_are("programmer-1,architect"));
         // A listed agent keeps its row, and its figures change.
-        read(engram, "architect");
+        read_as(engram, "architect");
         window.wait("[...document.querySelectorAll('[data-testid=agent]')][1]?.textContent.includes('2/3 spans')");
-        assert!(window.holds(&listed("programmer-1,architect")));
+        assert!(window.holds(&agents_are("programmer-1,architect")));
 
         // Keys do not act on claims that are not on the screen.
         window.keys(DELETE);
@@ -61,7 +61,7 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         );
         // The browser's back button reads the list again, the latest agent first.
         window.keys("[");
-        window.wait(&listed("architect,programmer-1"));
+        window.wait(&agents_are("architect,programmer-1"));
     });
 }
 
@@ -70,8 +70,8 @@ fn the_agents_are_behind_the_status_line() {
     let shop = Shop::open();
     let engram = shop.engram();
     for at in 1..=3 {
-        read(&engram, "programmer-2");
-        read(&engram, &format!("reviewer-{at}"));
+        read_as(&engram, "programmer-2");
+        read_as(&engram, &format!("reviewer-{at}"));
     }
     let Stage { window, .. } = &Stage::of(shop);
     window.wait(&rows(8));
@@ -97,15 +97,15 @@ fn the_agents_are_behind_the_status_line() {
 
 #[test]
 fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
-    let served = Served::of(Shop::open());
-    let Served { shop, server } = &served;
+    let served = ServedShop::of(Shop::open());
+    let ServedShop { shop, server } = &served;
     let lead = Member::open(shop, server, "lead", None);
     let child = Member::open(shop, server, "programmer-1", Some(&lead.name));
     let Stage { shop, window, .. } = &served.browse();
     let engram = &shop.engram();
     window.wait(&rows(8));
     window.keys("4");
-    window.wait(&listed("lead,programmer-1"));
+    window.wait(&agents_are("lead,programmer-1"));
     let deep = "return document.querySelectorAll('[data-testid=agent]')[1].dataset.depth";
     assert_eq!(window.script(deep, json!([])), json!("1"));
     window.find("[data-testid=agent-children] button");

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::json;
 
 use super::{
-    hands::{BOTH, ENTER, ESCAPE, Hand, LIVE, listed, read, row, rows},
+    hands::{BOTH, ENTER, ESCAPE, Hand, LIVE, are_listed, is_read, row, rows},
     server::Server,
     shop::Shop,
 };
@@ -22,7 +22,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
         shop.drift();
         window.press_on(hand, "drift-view");
         let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
-        window.wait(&listed(&[edited, gone, also_gone]));
+        window.wait(&are_listed(&[edited, gone, also_gone]));
 
         // Evidence that is gone cannot be confirmed.
         window.open_row(hand, gone);
@@ -36,14 +36,14 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
         let asked = engram.json(&["query", "Retries use full jitter", "--kind", "todo"]);
         let claim = asked["engrams"][0]["claim"].as_str().unwrap();
         assert!(claim.contains("Retries use full jitter"), "{claim}");
-        window.wait(&listed(&[edited, gone, also_gone]));
+        window.wait(&are_listed(&[edited, gone, also_gone]));
 
         // No longer true: after a question the claim is forgotten, and the next one opens.
         window.open_row(hand, gone);
         window.by(hand, "x", "no-longer");
         window.wait_moved("document.activeElement.dataset.testid === 'forget-yes'");
         window.by(hand, ENTER, "forget-yes");
-        window.wait(&listed(&[edited, also_gone]));
+        window.wait(&are_listed(&[edited, also_gone]));
         assert!(engram.json(&["get", gone])["valid_until"].is_string());
         window.wait(&format!(
             "document.querySelector('[data-testid=engram]')?.dataset.id !== '{gone}'"
@@ -52,11 +52,11 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
         // Still true: the claim now points at the current lines.
         window.open_row(hand, edited);
         window.by(hand, "y", "still-true");
-        window.wait(&listed(&[also_gone]));
+        window.wait(&are_listed(&[also_gone]));
         let newest = &engram.json(&["feed"])["entries"][0]["change"]["with"];
         assert_eq!(newest["supersedes"], json!(edited));
         assert_eq!(newest["health"]["standing"], json!("holds"));
-        window.wait(&read(also_gone));
+        window.wait(&is_read(also_gone));
     });
 }
 
@@ -66,7 +66,7 @@ fn a_question_to_agents_is_no_claim_in_doubt() {
     shop.drift();
     window.press_on(Hand::Mouse, "drift-view");
     let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
-    window.wait(&listed(&[edited, gone, also_gone]));
+    window.wait(&are_listed(&[edited, gone, also_gone]));
     window.open_row(Hand::Mouse, gone);
     window.press_on(Hand::Mouse, "ask-agent");
     window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
@@ -119,7 +119,7 @@ fn what_is_new_is_shown_by_keys_and_by_mouse() {
             json!(claim)
         ));
         window.wait_moved("document.getElementById('feed').scrollTop === 0");
-        window.wait(&read(&shop.ids[0]));
+        window.wait(&is_read(&shop.ids[0]));
     }
 }
 
@@ -145,7 +145,7 @@ fn what_was_shown_before_is_shown_again() {
     for hand in BOTH {
         println!("{hand:?}");
         window.anew();
-        window.wait(&read(&shop.ids[7]));
+        window.wait(&is_read(&shop.ids[7]));
         window.open_row(Hand::Mouse, &shop.ids[4]);
         window.open_row(Hand::Mouse, &shop.ids[1]);
         // Walking through the list adds no history step: going back leads to where the walk ended.
@@ -156,11 +156,11 @@ fn what_was_shown_before_is_shown_again() {
         window.keys(ENTER);
         command(window, hand, "[", "Go back");
         window.wait(&rows(8));
-        window.wait(&read(&shop.ids[2]));
+        window.wait(&is_read(&shop.ids[2]));
         command(window, hand, "[", "Go back");
-        window.wait(&read(&shop.ids[4]));
+        window.wait(&is_read(&shop.ids[4]));
         command(window, hand, "]", "Go forward");
-        window.wait(&read(&shop.ids[2]));
+        window.wait(&is_read(&shop.ids[2]));
         command(window, hand, "]", "Go forward");
         window.wait(&rows(1));
         assert!(window.query().contains("q=jitter"), "{}", window.query());

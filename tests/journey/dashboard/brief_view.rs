@@ -13,13 +13,13 @@ use super::{
 use crate::{
     conflicts::choose,
     engram::Engram,
-    stage::{Served, Stage, both_hands},
+    stage::{ServedShop, Stage, both_hands},
 };
 
 const LINE: &str = "Ship on Friday.";
 
 /// Returns the texts of the pinned lines, as the command prints them.
-fn pinned(engram: &Engram) -> Vec<String> {
+fn pinned_texts(engram: &Engram) -> Vec<String> {
     let brief = engram.json(&["brief"]);
     let lines = brief["lines"].as_array().unwrap().iter();
     let pinned = lines.filter(|it| it["pinned"] == json!(true));
@@ -29,7 +29,7 @@ fn pinned(engram: &Engram) -> Vec<String> {
 }
 
 /// The condition that a line is in the brief, pinned or not.
-fn there(text: &str, is_pinned: bool) -> String {
+fn is_in_brief(text: &str, is_pinned: bool) -> String {
     format!(
         "[...document.querySelectorAll('[data-testid=brief-line][data-pinned={is_pinned}] p')].some(it => it.textContent.includes({}))",
         Value::from(text)
@@ -51,36 +51,36 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         press("p", "pin");
         window.wait(&notice("Pinned"));
         window.wait("document.querySelector('[data-testid=brief-part][data-part=pin]')");
-        assert_eq!(pinned(engram).len(), 1, "{claim}");
+        assert_eq!(pinned_texts(engram).len(), 1, "{claim}");
         press("p", "pin");
         window.wait(&notice("Unpinned"));
         window.wait("!document.querySelector('[data-testid=brief-part][data-part=pin]')");
-        assert!(pinned(engram).is_empty());
+        assert!(pinned_texts(engram).is_empty());
 
         // A line of the person's own: added, edited and unpinned.
         press("n", "add-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
         window.keys(LINE);
         window.keys(ENTER);
-        window.wait(&there(LINE, true));
-        assert_eq!(pinned(engram), [LINE]);
+        window.wait(&is_in_brief(LINE, true));
+        assert_eq!(pinned_texts(engram), [LINE]);
         window.wait_moved("document.activeElement.id === 'feed'");
         press("e", "edit-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
         window.keys(" At noon.");
         window.keys(ENTER);
-        window.wait(&there("At noon.", true));
+        window.wait(&is_in_brief("At noon.", true));
         window.wait(
             "document.querySelectorAll('[data-testid=brief-line][data-pinned=true]').length === 1",
         );
-        assert_eq!(pinned(engram), ["Ship on Friday. At noon."]);
+        assert_eq!(pinned_texts(engram), ["Ship on Friday. At noon."]);
         press("p", "pin");
         window.wait(&notice("Unpinned"));
         window.wait("!document.querySelector('[data-pinned=true]')");
 
         // A line pinned elsewhere appears by itself.
         engram.json(&["brief", "pin", "The lock is never held across a call."]);
-        window.wait(&there("The lock is never held", true));
+        window.wait(&is_in_brief("The lock is never held", true));
         // A line that cannot be pinned is refused with a reason, and its text stays.
         press("n", "add-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
@@ -93,8 +93,8 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
 
 #[test]
 fn an_agents_own_brief_is_looked_at() {
-    let served = Served::of(Shop::open());
-    let Served { shop, server } = &served;
+    let served = ServedShop::of(Shop::open());
+    let ServedShop { shop, server } = &served;
     let lead = Member::open(shop, server, "lead", None);
     let child = Member::open(shop, server, "ada", Some(&lead.name));
     let other = Member::open(shop, server, "bob", Some(&lead.name));
@@ -103,13 +103,13 @@ fn an_agents_own_brief_is_looked_at() {
     let Stage { shop, window, .. } = &served.browse();
     let engram = &shop.engram();
     go(window, Hand::Keys, "brief");
-    window.wait(&there("bob", false));
+    window.wait(&is_in_brief("bob", false));
     is_clean(window, "brief");
     choose(window, "brief-of", &child.name);
     window.wait(&format!(
         "!({}) && {}",
-        there("bob", false),
-        there("ada", false)
+        is_in_brief("bob", false),
+        is_in_brief("ada", false)
     ));
     // Viewing the brief did not deliver it to the agent: its own words are no echo, and its turn
     // continued.

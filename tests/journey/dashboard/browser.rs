@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::shop::NOW;
 use crate::{
     machine::{Running, clean, system},
-    window::{Place, Window},
+    window::{Window, WindowHost},
 };
 
 /// Stops the page's clock, so that the page always shows the same.
@@ -124,7 +124,7 @@ impl Window {
             .unwrap_or_else(|| Arc::new(Browser::start()));
         *running = Arc::downgrade(&browser);
         let options = json!({"goog:chromeOptions": {"debuggerAddress": browser.address}});
-        let window = Self::begin(browser.port, Place::Browser(browser), options);
+        let window = Self::begin(browser.port, WindowHost::Browser(browser), options);
         let opened = window.post("/window/new", json!({"type": "window"}));
         window.post("/window", json!({"handle": opened["handle"]}));
         window

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::{
     access::is_clean,
     hands::{
-        CONTROL, DELETE, ENTER, ESCAPE, Hand, LIVE, SHIFT, chosen, listed, notice, row, rows, says,
+        CONTROL, DELETE, ENTER, ESCAPE, Hand, LIVE, SHIFT, are_chosen, are_listed, notice, row,
+        rows, says,
     },
     shop::Shop,
 };
@@ -36,17 +37,17 @@ const WATCHED: &str = "const real = window.fetch.bind(window);
     };";
 
 /// The condition that these rows show this state of their evidence.
-fn say(ids: &[&String], word: &str) -> String {
+fn rows_say(ids: &[&String], word: &str) -> String {
     let says = ids.iter().map(|id| says(id, word));
     says.collect::<Vec<_>>().join(" && ")
 }
 
-fn sent(window: &Window) -> Vec<String> {
+fn requests_sent(window: &Window) -> Vec<String> {
     serde_json::from_value(window.script("return window.sent", json!([]))).unwrap()
 }
 
 /// Returns the ids of the rows marked as selected, from the top.
-fn told(window: &Window) -> Vec<String> {
+fn ids_chosen(window: &Window) -> Vec<String> {
     let script =
         "const all = [...document.querySelectorAll('[data-testid=feed-row][aria-selected=true]')];
         return all.sort((a, b) => a.ariaPosInSet - b.ariaPosInSet).map(it => it.dataset.id)";
@@ -69,23 +70,23 @@ fn choose(window: &Window, hand: Hand, ids: [&String; 3]) {
         Hand::Keys => {
             window.open_row(hand, first);
             window.keys("v");
-            window.wait(&chosen(1));
+            window.wait(&are_chosen(1));
             window.shift('j');
-            window.wait(&chosen(2));
+            window.wait(&are_chosen(2));
             window.shift('\u{E015}');
         }
         Hand::Mouse => {
             window.click_with(CONTROL, &row(first));
-            window.wait(&chosen(1));
+            window.wait(&are_chosen(1));
             window.click_with(SHIFT, &row(third));
-            window.wait(&chosen(3));
+            window.wait(&are_chosen(3));
             window.click_with(CONTROL, &row(second));
-            window.wait(&chosen(2));
+            window.wait(&are_chosen(2));
             window.click_with(CONTROL, &row(second));
         }
     }
-    window.wait(&chosen(3));
-    assert_eq!(told(window), ids.map(String::as_str), "{hand:?}");
+    window.wait(&are_chosen(3));
+    assert_eq!(ids_chosen(window), ids.map(String::as_str), "{hand:?}");
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         window.press_on(hand, "drift-view");
         let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
         let all = [also_gone, gone, edited];
-        window.wait(&listed(&all));
+        window.wait(&are_listed(&all));
         assert_eq!(
             window.attribute("[data-testid=feed]", "aria-multiselectable"),
             "true"
@@ -141,13 +142,13 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         window.script("window.hold = undefined; window.go()", json!([]));
         window.wait(&notice("Asked agents about 3 claims"));
         window.wait(NONE);
-        assert_eq!(sent(window).len(), 3);
-        window.wait(&say(&all, "asked"));
+        assert_eq!(requests_sent(window).len(), 3);
+        window.wait(&rows_say(&all, "asked"));
         assert!(all.iter().all(|id| log(id) == 2));
         window.by(hand, "z", "undo");
         window.wait(&notice("Undone: 3 claims"));
-        window.wait(&say(&[gone, also_gone], "evidence gone"));
-        assert_eq!(sent(window).len(), 6);
+        window.wait(&rows_say(&[gone, also_gone], "evidence gone"));
+        assert_eq!(requests_sent(window).len(), 6);
 
         // Forgotten, after a question that names them.
         choose(window, hand, all);
@@ -162,7 +163,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
             assert!(asked.contains(words), "{words}: {asked}");
         }
         window.by(hand, ESCAPE, "chosen-no");
-        window.wait(&chosen(3));
+        window.wait(&are_chosen(3));
         window.by(hand, "x", "chosen-false");
         window.wait_moved(ON_YES);
         window.by(hand, ENTER, "chosen-yes");
@@ -179,11 +180,11 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
 
         // “Still true” applies to the one whose evidence exists; the others stay selected.
         window.control('a');
-        window.wait(&chosen(3));
+        window.wait(&are_chosen(3));
         window.wait(&notice("3 selected"));
         window.by(hand, "y", "chosen-true");
         window.wait(&notice("Confirmed against the current lines"));
-        window.wait(&chosen(2));
+        window.wait(&are_chosen(2));
         window.wait(&rows(2));
         window.by(hand, ESCAPE, "chosen-clear");
         window.wait(NONE);
@@ -195,7 +196,7 @@ fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
     let Stage { shop, window, .. } = &open();
     let engram = &shop.engram();
     window.control('a');
-    window.wait(&chosen(8));
+    window.wait(&are_chosen(8));
     window.keys(DELETE);
     window.wait_moved(ON_YES);
     assert!(
@@ -208,11 +209,11 @@ fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
         "document.querySelector('[data-testid=chosen-confirm] b')?.textContent === 'Forget 7 claims?'",
     );
     window.keys(ESCAPE);
-    window.wait(&chosen(7));
+    window.wait(&are_chosen(7));
     // An engram that no longer holds cannot be selected, and the window says so.
     window.click_with(CONTROL, &row(&shop.ids[3]));
     window.wait(&notice("no longer holds"));
-    window.wait(&chosen(7));
+    window.wait(&are_chosen(7));
     // Claims are redacted one at a time.
     window.shift('\u{E017}');
     window.wait(&notice("one at a time"));
@@ -252,8 +253,8 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     window.wait(&notice(
         "Forgot 7 of 8 1 was refused: This is refused. Try again later.",
     ));
-    window.wait(&chosen(1));
-    assert_eq!((sent(window).len(), forgotten()), (8, 7));
+    window.wait(&are_chosen(1));
+    assert_eq!((requests_sent(window).len(), forgotten()), (8, 7));
     window.keys("z");
     window.wait(&notice("Undone: 7 claims"));
     window.wait("document.querySelectorAll('[data-testid=feed-row] p:not(.closed)').length === 8");
@@ -267,8 +268,8 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     window.wait(&notice(
         "Forgot 3 of 8 Not done: 5. This is refused. Try again later.",
     ));
-    window.wait(&chosen(5));
-    assert_eq!(sent(window).len(), 4);
+    window.wait(&are_chosen(5));
+    assert_eq!(requests_sent(window).len(), 4);
     // A claim that cannot be restored now can be restored later.
     window.script(
         "window.sent = []; window.refuse = {2: 'RATE_LIMITED'}",
@@ -284,7 +285,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
 fn a_long_run_says_how_far_it_is_and_is_stopped() {
     let shop = Shop::empty();
     shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
-    ok(clean(machine::many(), &shop.dir)
+    ok(clean(machine::many_program(), &shop.dir)
         .args([&shop.home, &shop.root])
         .arg("320"));
     let Stage { window, .. } = &Stage::of(shop);
@@ -292,7 +293,7 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
     window.wait(LIVE);
     window.script("document.getElementById('feed').focus()", json!([]));
     window.control('a');
-    window.wait(&chosen(200));
+    window.wait(&are_chosen(200));
     window.wait(&notice("not loaded yet"));
     assert!(
         window.count("[data-testid=feed-row]") < 60,
@@ -319,8 +320,8 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
     window.keys(ESCAPE);
     window.script("window.hold = undefined; window.go()", json!([]));
     window.wait(&notice("Forgot 50 of 200 Stopped: 150 not done."));
-    window.wait(&chosen(150));
-    let sent = sent(window);
+    window.wait(&are_chosen(150));
+    let sent = requests_sent(window);
     let each: std::collections::BTreeSet<&String> = sent.iter().collect();
     assert_eq!((sent.len(), each.len()), (50, 50), "each once");
     window.keys("z");
@@ -342,7 +343,7 @@ fn claims_are_copied() {
         json!("Only 429 and 5xx are tried again; a declined card never is.")
     );
     window.shift('j');
-    window.wait(&chosen(2));
+    window.wait(&are_chosen(2));
     window.shift('c');
     window.wait(&notice("Claims copied"));
     let lines = text(window);

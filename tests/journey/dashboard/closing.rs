@@ -1,6 +1,6 @@
 //! Taking claims out of use, to the end: forgotten, or erased for good.
 
-use engram_kit::holding;
+use engram_kit::files_holding;
 use serde_json::{Value, json};
 
 use super::{
@@ -65,7 +65,7 @@ const WAYS: &[Way] = &[
 ];
 
 /// Returns the state of the evidence in a row, and the styles of that word and of the claim.
-fn told(window: &Window, id: &str) -> Value {
+fn look_of_row(window: &Window, id: &str) -> Value {
     let script = "const row = document.querySelector(arguments[0]), word = row.querySelector('[data-testid=evidence]'), claim = row.querySelector('p');
         return [word.textContent, word.className, claim.className.trim()]";
     window.script(script, json!([row(id)]))
@@ -77,7 +77,7 @@ fn is_offered(window: &Window, testid: &str) -> bool {
 }
 
 /// Returns the entries in the engram's menu.
-fn menu(window: &Window) -> Vec<String> {
+fn menu_items(window: &Window) -> Vec<String> {
     window.keys("m");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
     let script = "return [...document.querySelectorAll('[data-testid=menu-item]')].map(it => it.dataset.command)";
@@ -98,8 +98,8 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         let claim = before["claim"].as_str().unwrap();
         // Short enough to lie on one page of the database.
         let words = claim.split_at(40).0;
-        assert!(!holding(&shop.home, words).is_empty(), "{name}");
-        let holds = told(window, id);
+        assert!(!files_holding(&shop.home, words).is_empty(), "{name}");
+        let holds = look_of_row(window, id);
         window.open_row(way.hand, id);
 
         window.make_all(way.ask);
@@ -107,7 +107,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         window.make_all(way.keep);
         window.wait(&format!("!{ASKED}"));
         assert_eq!(engram.json(&["get", id]), before, "{name}: it was kept");
-        assert_eq!(told(window, id), holds, "{name}: it was kept");
+        assert_eq!(look_of_row(window, id), holds, "{name}: it was kept");
 
         window.make_all(way.ask);
         window.wait(ASKED);
@@ -116,7 +116,11 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         window.wait(&format!("document.querySelector('[data-testid=engram][data-id=\"{id}\"] [data-testid=state]')?.textContent === '{word}'"));
         window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
         let look = if way.erases { "erased" } else { "closed" };
-        assert_eq!(told(window, id), json!([word, "word gone", look]), "{name}");
+        assert_eq!(
+            look_of_row(window, id),
+            json!([word, "word gone", look]),
+            "{name}"
+        );
 
         // The question appears once, by either way.
         let offered =
@@ -126,7 +130,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         if way.erases {
             window.shift(DEL);
         }
-        let items = menu(window);
+        let items = menu_items(window);
         assert_eq!(window.count("[data-testid=confirm]"), 0, "{name}");
         assert!(!items.contains(&"forget".to_owned()), "{name}: {items:?}");
         assert_eq!(
@@ -147,7 +151,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         let is_there = [
             after["claim"] == before["claim"],
             feed.contains(claim),
-            !holding(&shop.home, words).is_empty(),
+            !files_holding(&shop.home, words).is_empty(),
             window.count(&row(id)) == 1 && window.text("body").contains(claim),
         ];
         assert_eq!(
@@ -162,7 +166,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
     window.wait(&rows(8));
     for (way, id) in WAYS.iter().zip(&shop.ids) {
         let word = if way.erases { "redacted" } else { "forgotten" };
-        assert_eq!(told(window, id)[0], json!(word), "{}", way.name);
+        assert_eq!(look_of_row(window, id)[0], json!(word), "{}", way.name);
     }
     window.keys("/artifact:docs/SPEC.md tried at most");
     window.wait("document.querySelector('[data-testid=no-match]')");
@@ -206,7 +210,11 @@ fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
         } else {
             "word gone"
         };
-        assert_eq!(told(window, id(what)), json!([word, class, look]), "{what}");
+        assert_eq!(
+            look_of_row(window, id(what)),
+            json!([word, class, look]),
+            "{what}"
+        );
         window.open_row(Hand::Mouse, id(what));
         let state = window.texts("[data-testid=engram] [data-testid=state]");
         let claim = window.count("[data-testid=claim]");

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{
-    hands::{BOTH, DOWN, ENTER, ESCAPE, Hand, listed, rows},
+    hands::{BOTH, DOWN, ENTER, ESCAPE, Hand, are_listed, rows},
     shop::Shop,
 };
 use crate::{stage::Stage, window::Window};
@@ -113,11 +113,11 @@ fn shop() -> Shop {
 
 fn claims(shop: &Shop, places: &[usize]) -> String {
     let ids: Vec<&String> = places.iter().map(|&it| &shop.ids[it]).collect();
-    listed(&ids)
+    are_listed(&ids)
 }
 
 /// Presses the down arrow until this holds for the focused element.
-fn down_to(window: &Window, holds: &str) {
+fn scroll_down_to(window: &Window, holds: &str) {
     let mut steps = 0;
     while !window.holds(holds) {
         assert!(steps < 80, "never by the arrows: {holds}");
@@ -134,7 +134,7 @@ fn choose(window: &Window, hand: Hand, value: &str) {
             window.keys("f");
             window.wait_moved("document.activeElement.id === 'facets'");
             window.find(&css);
-            down_to(window, &format!("document.activeElement.matches('{css}')"));
+            scroll_down_to(window, &format!("document.activeElement.matches('{css}')"));
             window.keys(&format!("{ENTER}{ESCAPE}"));
         }
         Hand::Mouse => {
@@ -232,7 +232,7 @@ fn a_value_keeps_the_focus_while_others_go() {
             window.find("[data-testid=facet]");
         }
         let has_focus = format!("document.activeElement.dataset.value === '{value}'");
-        down_to(window, &has_focus);
+        scroll_down_to(window, &has_focus);
         let before = window.count("[data-testid=filter-chip]");
         window.keys(ENTER);
         window.wait(&format!(

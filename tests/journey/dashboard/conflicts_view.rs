@@ -5,19 +5,19 @@ use serde_json::json;
 
 use super::{
     access::is_clean,
-    hands::{CONTROL, ENTER, ESCAPE, Hand, SHIFT, chosen, notice},
+    hands::{CONTROL, ENTER, ESCAPE, Hand, SHIFT, are_chosen, notice},
     looks::Looks,
     shop::Shop,
 };
 use crate::{
-    conflicts::{all, choose, contradicting, disagree, of, read, rows},
+    conflicts::{all, choose, contradicting_drafts, disagree, of, read, rows},
     stage::{Stage, both_hands},
     window::Window,
 };
 
 /// Creates a shop with `count` conflicts between two agents; returns it with the ids of their
 /// claims.
-fn disagreed(count: usize) -> (Shop, [Vec<String>; 2]) {
+fn shop_with_conflicts(count: usize) -> (Shop, [Vec<String>; 2]) {
     let shop = Shop::empty();
     let ids = disagree(&shop.engram(), count);
     (shop, ids)
@@ -25,10 +25,10 @@ fn disagreed(count: usize) -> (Shop, [Vec<String>; 2]) {
 
 /// Opens a page that lists `count` conflicts.
 fn open(count: usize) -> Stage {
-    listed(disagreed(count).0, count)
+    open_list(shop_with_conflicts(count).0, count)
 }
 
-fn listed(shop: Shop, count: usize) -> Stage {
+fn open_list(shop: Shop, count: usize) -> Stage {
     let stage = Stage::of(shop);
     let window = &stage.window;
     // The count is shown before the page accepts keys.
@@ -41,7 +41,7 @@ fn listed(shop: Shop, count: usize) -> Stage {
 }
 
 /// Waits until a conflict other than this one is open.
-fn another(window: &Window, id: &str) {
+fn wait_for_another(window: &Window, id: &str) {
     window.wait(&format!(
         "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict !== '{id}'"
     ));
@@ -69,7 +69,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
             press(key, testid);
             window.wait(&notice(said));
             window.wait(&rows(2));
-            another(window, &id);
+            wait_for_another(window, &id);
             assert_eq!(of(engram, &id)["settled"]["how"], how, "{testid}");
             press("z", "undo");
             window.wait(&notice("Undone"));
@@ -111,7 +111,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
             Hand::Keys => window.shift('a'),
             Hand::Mouse => window.click("[data-testid=show-claim]"),
         }
-        window.wait(&super::hands::read(&claim));
+        window.wait(&super::hands::is_read(&claim));
         window.keys("[");
         window.wait(&format!(
             "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
@@ -142,7 +142,7 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
     const MARKED: &str =
         "document.querySelectorAll('[data-testid=feed-row] [data-testid=in-conflict]').length === ";
     let open = || {
-        let (shop, ids) = disagreed(1);
+        let (shop, ids) = shop_with_conflicts(1);
         (Stage::of(shop), ids)
     };
     both_hands(open, |(Stage { shop, window, .. }, [first, _]), hand| {
@@ -177,11 +177,11 @@ fn several_are_selected_by_mouse_and_judged() {
     };
     let (first, second, fourth) = (row(0), row(1), row(3));
     window.click_with(CONTROL, &first);
-    window.wait(&chosen(1));
+    window.wait(&are_chosen(1));
     window.click_with(SHIFT, &fourth);
-    window.wait(&chosen(4));
+    window.wait(&are_chosen(4));
     window.click_with(CONTROL, &second);
-    window.wait(&chosen(3));
+    window.wait(&are_chosen(3));
     is_clean(window, "conflicts chosen");
     window.click("[data-testid=chosen-bar] [data-testid=dismiss]");
     window.wait(&notice("Dismissed 3 conflicts"));
@@ -210,7 +210,7 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
     is_clean(window, "one conflict");
     window.keys("a");
     window.wait(&notice("Settled: A holds"));
-    another(window, &id);
+    wait_for_another(window, &id);
     // The next conflict is in front too; going back leads to the list.
     window.keys(ESCAPE);
     window.keys(ESCAPE);
@@ -221,9 +221,9 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
 #[test]
 fn the_conflicts_look_as_they_were_approved() {
     let mut shop = Shop::empty();
-    let drafts = contradicting(8).into_iter().flatten().enumerate();
+    let drafts = contradicting_drafts(8).into_iter().flatten().enumerate();
     shop.say(drafts.map(|(minute, draft)| (minute as i64, draft)));
-    let Stage { window, .. } = &listed(shop, 8);
+    let Stage { window, .. } = &open_list(shop, 8);
     let mut looks = Looks::here();
     window.wait("!document.querySelector('[aria-busy=true]')");
     looks.compare_in(

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::hands::{ENTER, Hand, notice, read, rows};
+use super::hands::{ENTER, Hand, is_read, notice, rows};
 use crate::stage::Stage;
 
 const KEPT: &str = "return sessionStorage.getItem('engram-drafts')";
@@ -51,7 +51,7 @@ fn a_draft_outlives_a_reload_until_it_is_stored() {
     window.wait("!document.querySelector('dialog[open]')");
     let other = &shop.ids[5];
     window.open_row(Hand::Keys, other);
-    window.wait(&read(other));
+    window.wait(&is_read(other));
     window.keys("r");
     focused("correction-text");
     window.keys(" and more\u{E00C}");

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    hands::{ESCAPE, Hand, LIVE, read, row, rows},
+    hands::{ESCAPE, Hand, LIVE, is_read, row, rows},
     server::Server,
     shop::Shop,
 };
@@ -60,7 +60,7 @@ fn a_claim_that_is_confirmed_stays_where_it_was() {
     // It is at the end of the journal, and the open version is the current one.
     let newest = engram.json(&["feed"])["entries"][0]["change"]["with"].clone();
     assert_eq!(newest["supersedes"], json!(old));
-    window.wait(&read(newest["id"].as_str().unwrap()));
+    window.wait(&is_read(newest["id"].as_str().unwrap()));
     window.wait(
         "document.querySelector('[data-testid=feed-row][aria-posinset=\"7\"][aria-selected=true]')",
     );
@@ -229,7 +229,7 @@ fn what_was_read_before_a_search_that_found_nothing_is_read_again() {
     window.wait("document.querySelector('[data-testid=no-match]')");
     window.keys(ESCAPE);
     window.wait(&rows(8));
-    window.wait(&read(&shop.ids[3]));
+    window.wait(&is_read(&shop.ids[3]));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{
-    hands::{DOWN, ENTER, ESCAPE, TAB, listed, rows},
+    hands::{DOWN, ENTER, ESCAPE, TAB, are_listed, rows},
     server::Server,
     shop::Shop,
 };
@@ -188,7 +188,7 @@ fn what_has_ended_is_left_out_or_listed_alone() {
     engram.json(&["forget", next]);
     window.wait(&rows(6));
     window.click("[data-testid=facet][data-value=ended]");
-    window.wait(&listed(&[ended, next]));
+    window.wait(&are_listed(&[ended, next]));
     window.click("[data-testid=facet][data-value=ended]");
     window.wait(&rows(8));
 }

@@ -36,7 +36,7 @@ pub(crate) fn notice(words: &str) -> String {
 }
 
 /// The condition that `count` items are selected.
-pub(crate) fn chosen(count: usize) -> String {
+pub(crate) fn are_chosen(count: usize) -> String {
     format!(
         "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
     )
@@ -48,7 +48,7 @@ pub(crate) fn rows(count: usize) -> String {
 }
 
 /// The condition that exactly these are listed.
-pub(crate) fn listed(ids: &[&String]) -> String {
+pub(crate) fn are_listed(ids: &[&String]) -> String {
     let mut ids: Vec<&str> = ids.iter().map(|it| it.as_str()).collect();
     ids.sort_unstable();
     format!(
@@ -58,12 +58,12 @@ pub(crate) fn listed(ids: &[&String]) -> String {
 }
 
 /// The condition that this engram is open.
-pub(crate) fn opened(id: &str) -> String {
+pub(crate) fn is_open(id: &str) -> String {
     format!("document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'")
 }
 
 /// The condition that this engram is open, with all its evidence.
-pub(crate) fn read(id: &str) -> String {
+pub(crate) fn is_read(id: &str) -> String {
     format!(
         "document.querySelector('[data-testid=engram][data-id=\"{id}\"] :is(.proof, .refused, .claim.erased)') && !document.querySelector('[data-testid=engram] [aria-busy=true]')"
     )
@@ -170,7 +170,7 @@ impl Window {
             }
             Hand::Mouse => self.click(&css),
         }
-        self.wait(&read(id));
+        self.wait(&is_read(id));
     }
 
     /// Presses a key while Shift is held.

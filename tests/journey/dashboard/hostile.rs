@@ -6,11 +6,11 @@ use std::{collections::BTreeMap, fs};
 use serde_json::json;
 
 use super::{
-    hands::{BOTH, Hand, opened, row},
+    hands::{BOTH, Hand, is_open, row},
     shop::Shop,
     ways::Move::{self, Click, Control, Keys, Wait},
 };
-use crate::stage::{Served, Stage};
+use crate::stage::{ServedShop, Stage};
 
 /// A claim's text, and how it must be shown.
 const HOSTILE: &[(&str, &str)] = &[
@@ -59,7 +59,7 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
         };
         assert_eq!(text(&format!("{row} p")), json!(read));
         window.click(&row);
-        window.wait(&opened(id));
+        window.wait(&is_open(id));
         assert_eq!(text("[data-testid=claim]"), json!(read));
     }
     window.control('k');
@@ -178,7 +178,7 @@ const SCREENS: &[Screen] = &[
 ];
 
 /// Creates an empty shop in a folder of that name.
-fn turned() -> Shop {
+fn make_turned_shop() -> Shop {
     let mut shop = Shop::empty();
     let repo = shop.root.with_file_name(format!("shop {TURNED}"));
     fs::rename(&shop.root, &repo).unwrap();
@@ -189,7 +189,7 @@ fn turned() -> Shop {
 #[test]
 fn what_turns_text_around_is_named_wherever_it_is_shown() {
     // The folder, a branch, a file, its author and its commit message all have hostile names.
-    let mut shop = turned();
+    let mut shop = make_turned_shop();
     shop.git(&["switch", "--quiet", "--create", TURNED]);
     let file = format!("src/{TURNED}.md");
     shop.write(
@@ -232,7 +232,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         "--turn",
         "1",
     ]);
-    let served = Served::of(shop);
+    let served = ServedShop::of(shop);
     // Its evidence has moved, to another hostile name, and was edited there.
     let shop = &served.shop;
     shop.git(&["mv", &file, &format!("src/moved {TURNED}.md")]);
@@ -288,7 +288,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
 
 #[test]
 fn a_first_page_names_what_turns_the_name_of_a_repository_around() {
-    let Stage { window, .. } = &Stage::of(turned());
+    let Stage { window, .. } = &Stage::of(make_turned_shop());
     window.find("[data-testid=first-run] .command");
     let raw = window.script(RAW, json!([]));
     assert_eq!(raw, json!([]));

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     access::is_clean,
-    hands::{DELETE, ENTER, ESCAPE, Hand, listed, notice, read, row, rows},
+    hands::{DELETE, ENTER, ESCAPE, Hand, are_listed, is_read, notice, row, rows},
     looks::Looks,
 };
 use crate::{
@@ -39,7 +39,7 @@ fn open(window: &Window, hand: Hand) {
 }
 
 /// Types ten o'clock into the time field.
-fn to_ten(window: &Window, hand: Hand) {
+fn go_to_ten(window: &Window, hand: Hand) {
     window.by(hand, "t", "held-at");
     window.wait_moved("document.activeElement.id === 'held-at'");
     // A mouse click selects the part under it: the month is the leftmost of six parts.
@@ -71,8 +71,8 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
             "No topic"
         );
 
-        to_ten(window, hand);
-        window.wait(&listed(&[&ids[0], first, &ids[2]]));
+        go_to_ten(window, hand);
+        window.wait(&are_listed(&[&ids[0], first, &ids[2]]));
         assert!(
             window
                 .text("[data-testid=when-told]")
@@ -125,9 +125,9 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         let address = window.script("return location.href", json!([]));
         window.goto("about:blank");
         window.goto(address.as_str().unwrap());
-        window.wait(&listed(&[&ids[0], first, &ids[2]]));
+        window.wait(&are_listed(&[&ids[0], first, &ids[2]]));
         window.wait(PAST);
-        window.wait(&read(first));
+        window.wait(&is_read(first));
         // One key returns to now, and the browser's back button to the past.
         match hand {
             Hand::Keys => window.shift('t'),
@@ -156,7 +156,7 @@ fn the_history_of_a_claim_leads_to_what_held_then() {
         window.press_any(hand, &format!("{version} [data-testid=held-then]"));
         window.wait(PAST);
         window.wait(&rows(8));
-        window.wait(&read(&versions[1]));
+        window.wait(&is_read(&versions[1]));
         window.find(&format!("{}.selected", row(&versions[1])));
         assert!(
             window.query().contains("at=2026-01-08T12:42"),
@@ -178,7 +178,7 @@ fn erasing_reaches_the_past() {
     let (Stage { shop, window, .. }, versions) = &Stage::corrected();
     let engram = &shop.engram();
     open(window, Hand::Keys);
-    to_ten(window, Hand::Keys);
+    go_to_ten(window, Hand::Keys);
     window.wait(&rows(3));
     engram.json(&["redact", &versions[0]]);
     let word = format!("{} [data-testid=evidence]", row(&versions[0]));
@@ -204,7 +204,7 @@ fn the_knowledge_looks_as_it_was_approved() {
         && document.querySelector('.when').scrollWidth <= document.querySelector('.when').clientWidth";
     for (name, is_past) in [("knowledge", false), ("knowledge-then", true)] {
         if is_past {
-            to_ten(window, Hand::Keys);
+            go_to_ten(window, Hand::Keys);
             window.keys(ENTER);
             window.wait(&rows(3));
         } else {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    hands::{BOTH, Hand, listed, read, row, rows},
+    hands::{BOTH, Hand, are_listed, is_read, row, rows},
     shop::Shop,
 };
 use crate::{stage::Stage, window::Window};
@@ -78,13 +78,13 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
         let line =
             format!("[data-testid=version][data-id=\"{third}\"] button:not(.restore, .then)");
         window.press_any(hand, &line);
-        window.wait(&read(third));
+        window.wait(&is_read(third));
         assert!(state(window).is_empty());
         assert_eq!(window.count(NEWER), 0, "the newest version is open");
         window.open_row(hand, first);
         for newer in [second, third] {
             window.press_any(hand, NEWER);
-            window.wait(&read(newer));
+            window.wait(&is_read(newer));
         }
 
         // The agents that also said the newest version.
@@ -106,11 +106,11 @@ fn an_old_version_is_replaced_however_one_comes_to_it() {
     let Stage { shop, window, .. } = &Stage::of(shop);
     // A list that contains none of its versions.
     window.follow(&format!("/?kind=policy&id={}", versions[0]));
-    window.wait(&listed(&[&shop.ids[5]]));
-    window.wait(&read(&versions[0]));
+    window.wait(&are_listed(&[&shop.ids[5]]));
+    window.wait(&is_read(&versions[0]));
     assert_eq!(state(window), ["replaced"]);
     window.press_any(Hand::Mouse, NEWER);
-    window.wait(&read(&versions[1]));
+    window.wait(&is_read(&versions[1]));
 }
 
 #[test]
@@ -139,5 +139,5 @@ fn a_correction_and_a_voice_come_while_their_claim_is_read() {
     window.wait("document.querySelectorAll('[data-testid=version]').length === 4");
     assert_eq!(word(window, &versions[2]), ["replaced"]);
     window.press_any(Hand::Mouse, NEWER);
-    window.wait(&read(&better));
+    window.wait(&is_read(&better));
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     access::complaints_in_light,
-    hands::{BOTH, ENTER, ESCAPE, HOME, Hand, read, row, rows},
+    hands::{BOTH, ENTER, ESCAPE, HOME, Hand, is_read, row, rows},
     shop::Shop,
     ways::{
         Move::{self, Keys, Wait},
@@ -55,7 +55,7 @@ const TOO_LARGE: &str = "
         .map(it => `${it.tagName}.${it.className} ends at ${it.getBoundingClientRect().right}`);
     return [...wide, ...high, ...beyond]";
 
-fn too_large(window: &Window) -> Vec<String> {
+fn elements_too_large(window: &Window) -> Vec<String> {
     serde_json::from_value(window.script(TOO_LARGE, json!([]))).unwrap()
 }
 
@@ -86,7 +86,7 @@ fn open(window: &Window, hand: Hand, id: &str) {
         Hand::Mouse => window.click(&row(id)),
     }
     window.wait_moved(READS);
-    window.wait(&read(id));
+    window.wait(&is_read(id));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         open(window, hand, id);
         assert!(!window.sees("#feed") && window.sees("[data-testid=claim]"));
         assert!(window.query().contains(id.as_str()));
-        assert_eq!(too_large(window), Vec::<String>::new());
+        assert_eq!(elements_too_large(window), Vec::<String>::new());
         // The file name stays visible, however far its lines are scrolled.
         let file = "[data-open=true] .title .file";
         assert!(is_whole(window, file));
@@ -119,7 +119,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
             "{READS} && document.querySelector('[data-testid=engram]').dataset.id !== '{id}'"
         ));
         window.keys("j");
-        window.wait_moved(&format!("{READS} && {}", read(id)));
+        window.wait_moved(&format!("{READS} && {}", is_read(id)));
         window.by(hand, ESCAPE, "to-list");
         window.wait_moved(LISTS);
         assert!(!window.query().contains("id="), "{}", window.query());
@@ -192,7 +192,7 @@ fn every_view_fits_a_narrow_window() {
         window.size(width, height);
         for view in VIEWS {
             view.visit(window, view.keys);
-            let wide = too_large(window).into_iter();
+            let wide = elements_too_large(window).into_iter();
             wrong.extend(wide.map(|it| format!("{} at {width}: {it}", view.name)));
             if (width, height) == NARROW {
                 wrong.extend(complaints_in_light(window, view.name));
@@ -209,7 +209,7 @@ fn every_view_fits_a_narrow_window() {
     window.wait_moved(
         "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')",
     );
-    assert_eq!(too_large(window), Vec::<String>::new());
+    assert_eq!(elements_too_large(window), Vec::<String>::new());
     assert_eq!(window.count("[data-command=redact]"), 1);
     window.keys(ESCAPE);
     window.wait("!document.querySelector('[data-testid=menu]')");
@@ -230,7 +230,7 @@ fn an_empty_home_fits_a_narrow_window() {
     window.find("[data-testid=first-run] .command");
     for (width, height) in [NARROW, (640, 400)] {
         window.size(width, height);
-        assert_eq!(too_large(window), Vec::<String>::new());
+        assert_eq!(elements_too_large(window), Vec::<String>::new());
     }
     window.size(NARROW.0, NARROW.1);
     let found = complaints_in_light(window, "first-run");

@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{
     engram::Engram,
-    stage::{Served, Stage, both_hands},
+    stage::{ServedShop, Stage, both_hands},
     window::Window,
 };
 
 /// The condition that `waiting` requests are listed as waiting, and `answered` as answered.
-fn listed(waiting: usize, answered: usize) -> String {
+fn requests_are(waiting: usize, answered: usize) -> String {
     let count =
         |state: &str| format!("document.querySelectorAll('[data-testid=request]{state}').length");
     format!(
@@ -28,14 +28,14 @@ fn listed(waiting: usize, answered: usize) -> String {
 }
 
 /// The condition that a request is open, with its lines.
-fn open(id: &str) -> String {
+fn is_request_open(id: &str) -> String {
     format!(
         "document.querySelector('[data-testid=request-read][data-request=\"{id}\"] .line.marked')"
     )
 }
 
 /// Returns a request as the command prints it.
-fn told(engram: &Engram, id: &str) -> Value {
+fn request_of(engram: &Engram, id: &str) -> Value {
     let all = engram.json(&["requests", "--all"]);
     let mut all = all["requests"].as_array().unwrap().iter();
     all.find(|it| it["id"] == id).unwrap().clone()
@@ -73,8 +73,8 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             "document.querySelector('[data-testid=requests-view] .count')?.textContent === '1'",
         );
         go(window, hand, "requests");
-        window.wait(&listed(1, 0));
-        window.wait(&open(&id));
+        window.wait(&requests_are(1, 0));
+        window.wait(&is_request_open(&id));
         let asks = window.text("[data-testid=asks]");
         assert_eq!(asks, "programmer-1 asks to read retry.rs, lines 9–15");
         assert_eq!(window.text("[data-testid=why]"), REASON);
@@ -98,8 +98,8 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         }
         press("g", "grant");
         window.wait(&notice("may read it once"));
-        window.wait(&listed(0, 1));
-        assert_eq!(told(engram, &id)["grant"]["cap_tokens"], 320);
+        window.wait(&requests_are(0, 1));
+        assert_eq!(request_of(engram, &id)["grant"]["cap_tokens"], 320);
         let read = child.read(WANTED).expect("the grant pays");
         assert!(
             read["excerpt"].as_str().unwrap().contains("fn delay"),
@@ -113,21 +113,21 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
 
         // Denied, with a reason that the agent reads.
         let denied = child.ask("repo:src/retry.rs#L17-L23@HEAD");
-        window.wait(&listed(1, 1));
+        window.wait(&requests_are(1, 1));
         window.click("[data-testid=request][data-state=waiting]");
-        window.wait(&open(&denied));
+        window.wait(&is_request_open(&denied));
         press("x", "deny");
         window.wait_moved("document.activeElement.id === 'reason'");
         assert_eq!(
-            told(engram, &denied)["state"],
+            request_of(engram, &denied)["state"],
             "waiting",
             "it waits for its words"
         );
         window.keys("The claims on retries say it.");
         window.by(hand, ENTER, "deny");
         window.wait(&notice("Denied"));
-        window.wait(&listed(0, 2));
-        let said = told(engram, &denied);
+        window.wait(&requests_are(0, 2));
+        let said = request_of(engram, &denied);
         assert_eq!(said["state"], "denied");
         assert_eq!(said["why"], "The claims on retries say it.");
 
@@ -137,7 +137,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             let id = child.ask(&pointer);
             window.wait("document.querySelectorAll('[data-testid=request][data-state=waiting]').length === 1");
             window.click("[data-testid=request][data-state=waiting]");
-            window.wait(&open(&id));
+            window.wait(&is_request_open(&id));
             press("g", "grant");
             window.wait(&notice("may read it once"));
             window.find("[data-testid=revoke]");
@@ -148,7 +148,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             }
             window.wait(&notice("Revoked"));
             window.wait("document.querySelector('[data-testid=state]')?.textContent === 'revoked'");
-            assert_eq!(told(engram, &id)["grant"]["state"], "revoked");
+            assert_eq!(request_of(engram, &id)["grant"]["state"], "revoked");
             assert_eq!(child.read(&pointer), Err("DEREF_DENIED".to_owned()));
         }
     });
@@ -156,23 +156,23 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
 
 #[test]
 fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
-    let served = Served::of(Shop::open());
+    let served = ServedShop::of(Shop::open());
     let child = Member::open(&served.shop, &served.server, "programmer-1", None);
     let ids = [WANTED, "repo:src/ledger.rs#L33-L41@HEAD"].map(|it| child.ask(it));
     let Stage { shop, window, .. } = &served.browse();
     let engram = &shop.engram();
     go(window, Hand::Keys, "requests");
-    window.wait(&listed(2, 0));
-    window.wait(&open(&ids[0]));
+    window.wait(&requests_are(2, 0));
+    window.wait(&is_request_open(&ids[0]));
     is_clean(window, "requests");
     // A key of the list opens the next request; the address opens the first again.
     window.keys("j");
-    window.wait(&open(&ids[1]));
+    window.wait(&is_request_open(&ids[1]));
     assert!(window.query().contains(&ids[1]), "{}", window.query());
     let address = window.script("return location.href", json!([]));
     window.goto("about:blank");
     window.goto(address.as_str().unwrap());
-    window.wait(&open(&ids[1]));
+    window.wait(&is_request_open(&ids[1]));
 
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");
@@ -186,18 +186,18 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.keys("g");
     window.wait(&notice("may read it once"));
     // An invalid cap is reported, and nothing is granted.
-    window.wait(&open(&ids[0]));
+    window.wait(&is_request_open(&ids[0]));
     window.keys("e");
     window.wait_moved("document.activeElement.id === 'cap'");
     window.keys(&format!("lots{ENTER}"));
     window.wait(&notice("cap must be"));
-    assert_eq!(told(engram, &ids[0])["state"], "waiting");
+    assert_eq!(request_of(engram, &ids[0])["state"], "waiting");
 }
 
 #[test]
 fn the_requests_look_as_they_were_approved() {
-    let served = Served::of(Shop::open());
-    let Served { shop, server } = &served;
+    let served = ServedShop::of(Shop::open());
+    let ServedShop { shop, server } = &served;
     Member::open(shop, server, "lead", None);
     let child = Member::open(shop, server, "programmer-1", Some("lead"));
     let ids = [
@@ -215,8 +215,8 @@ fn the_requests_look_as_they_were_approved() {
     ]);
     let Stage { window, .. } = &served.browse();
     go(window, Hand::Keys, "requests");
-    window.wait(&listed(2, 1));
-    window.wait(&open(&ids[0]));
+    window.wait(&requests_are(2, 1));
+    window.wait(&is_request_open(&ids[0]));
     window.wait("!document.querySelector('[aria-busy=true]')");
     // The request's time is the time of the test, so hide it.
     let hide = "for (const it of document.querySelectorAll('#engram *'))

@@ -173,7 +173,7 @@ fn open(window: &Window, id: &str) {
     window.wait("!document.querySelector('[aria-busy=true]')");
 }
 
-fn told(window: &Window) -> String {
+fn text_of_engram(window: &Window) -> String {
     let script = "return document.querySelector('[data-testid=engram]').innerText";
     window
         .script(script, json!([]))
@@ -188,7 +188,7 @@ fn picture(name: &str) -> PathBuf {
 }
 
 /// Creates a shop with these files, and a claim for each pointer.
-fn shelf(files: &[File], pointers: &[&str]) -> Shop {
+fn make_shelf(files: &[File], pointers: &[&str]) -> Shop {
     let mut shop = Shop::empty();
     for folder in ["tools", "dist"] {
         fs::create_dir_all(shop.root.join(folder)).unwrap();
@@ -212,7 +212,7 @@ fn shelf(files: &[File], pointers: &[&str]) -> Shop {
 #[test]
 fn every_file_is_said_to_be_what_it_is() {
     let pointers: Vec<&str> = CASES.iter().map(|it| it.pointer).collect();
-    let Stage { shop, window, .. } = &Stage::of(shelf(&files(), &pointers));
+    let Stage { shop, window, .. } = &Stage::of(make_shelf(&files(), &pointers));
     window.find("[data-testid=engram] [data-testid=digest]");
     let (mut violations, mut looks) = (Vec::new(), Looks::here());
     for (case, id) in CASES.iter().zip(&shop.ids) {
@@ -222,7 +222,7 @@ fn every_file_is_said_to_be_what_it_is() {
             "document.querySelector('[data-testid=standing]') || document.querySelector('[data-testid=recorded]')",
         );
         window.keep_picture(&picture(case.name));
-        let told = told(window);
+        let told = text_of_engram(window);
         for words in case.says {
             assert!(
                 told.contains(words),
@@ -273,7 +273,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
         "url:https://example.com/page",
         "repo:src/retry.rs#L9-L15@HEAD~1",
     ];
-    let shop = shelf(&files, &pointers);
+    let shop = make_shelf(&files, &pointers);
     // The commit is rewritten, and nothing keeps the old one.
     let pinned = shop.git(&["rev-parse", "HEAD"]);
     shop.write("kept.rs", "// Above.\n\nfn one() {}\nfn two() {}\n");
@@ -301,7 +301,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
             "gone-{}",
             shop.ids.iter().position(|it| it == id).unwrap()
         )));
-        told(window)
+        text_of_engram(window)
     };
 
     // Another file still has the same bytes.
@@ -439,7 +439,7 @@ requestAnimationFrame(frame);";
 #[test]
 fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     let pointers: Vec<&str> = LONG.iter().map(|it| it.0).collect();
-    let Stage { shop, window, .. } = &Stage::of(shelf(&long_files(), &pointers));
+    let Stage { shop, window, .. } = &Stage::of(make_shelf(&long_files(), &pointers));
     window.find("[data-testid=engram] [data-testid=digest]");
     // Another source is fully read before each measurement opens its own.
     for ((pointer, bound, is_painted), id) in LONG.iter().zip(&shop.ids) {

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::{
-    hands::{DELETE, ENTER, LIVE, read},
+    hands::{DELETE, ENTER, LIVE, is_read},
     server::Server,
     shop::Shop,
 };
 use crate::{
-    stage::{Ground, Stage},
+    stage::{Sandbox, Stage},
     window::Window,
 };
 
@@ -302,9 +302,9 @@ fn reach_all(window: &Window) {
 
 #[test]
 fn every_view_is_reached_in_the_window() {
-    let ground = Ground::open();
-    ground.shop.drift();
-    let window = ground.window();
+    let sandbox = Sandbox::open();
+    sandbox.shop.drift();
+    let window = sandbox.window();
     window.wait(READ);
     reach_all(&window);
 }
@@ -363,7 +363,7 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     window.wait(READ);
     // As a link opens it.
     window.follow(&format!("/?kind=policy&id={}", shop.ids[0]));
-    window.wait(&read(&shop.ids[0]));
+    window.wait(&is_read(&shop.ids[0]));
     window.script("document.activeElement.blur()", json!([]));
     window.keys("m");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");

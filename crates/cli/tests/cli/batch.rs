@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place};
+use crate::fixture::{POINTER, Sandbox};
 
 /// Returns `id` for a line that was stored, otherwise the id and code of its error.
 fn outcome(line: &Value) -> String {
@@ -25,7 +25,7 @@ fn outcome(line: &Value) -> String {
 
 #[test]
 fn every_line_is_answered_in_order() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let good = |claim: &str| json!({"claim": claim, "pointers": [POINTER]}).to_string();
     let huge = json!({"claim": "x".repeat(2 << 20), "pointers": [POINTER]}).to_string();
     let near = json!({"claim": "x".repeat((1 << 20) - 500), "pointers": [POINTER]}).to_string();
@@ -60,20 +60,20 @@ fn every_line_is_answered_in_order() {
         input.extend(line);
         expected.push(*outcome);
     }
-    let file = place.write("lines.jsonl", &input);
-    let ran = place.run(&["put", "--json", "--jsonl", file.to_str().unwrap()]);
+    let file = sandbox.write("lines.jsonl", &input);
+    let ran = sandbox.run(&["put", "--json", "--jsonl", file.to_str().unwrap()]);
     let answers = ran.lines();
     assert_eq!(answers.iter().map(outcome).collect::<Vec<_>>(), expected);
     assert_eq!(answers[17]["id"], answers[18]["id"]);
     assert_eq!(answers[18]["findings"][0]["what"], "duplicate");
-    assert_eq!(place.json(&["status"])["engrams"], 6);
+    assert_eq!(sandbox.json(&["status"])["engrams"], 6);
 }
 
 #[test]
 fn empty_lines_are_passed_over_and_counted() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let good = json!({"claim": "Fourth line.", "pointers": [POINTER]});
-    let ran = place.feed(
+    let ran = sandbox.feed(
         &["put", "--jsonl", "-"],
         format!("\n\r\n  \n{good}\n{{\n\n").as_bytes(),
     );
@@ -81,14 +81,19 @@ fn empty_lines_are_passed_over_and_counted() {
         ran.lines().iter().map(outcome).collect::<Vec<_>>(),
         ["stored", "5 SCHEMA_INVALID"]
     );
-    assert!(place.feed(&["put", "--jsonl", "-"], b"").lines().is_empty());
+    assert!(
+        sandbox
+            .feed(&["put", "--jsonl", "-"], b"")
+            .lines()
+            .is_empty()
+    );
 }
 
 /// A folder opens like a file but cannot be read, so no line of the batch runs.
 #[test]
 fn input_that_cannot_be_read_ends_the_batch() {
-    let place = Place::new();
-    let folder = place.path("elsewhere");
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path("elsewhere");
     let folder = folder.to_str().unwrap();
     for args in [
         &["put", "--jsonl", folder][..],
@@ -97,7 +102,7 @@ fn input_that_cannot_be_read_ends_the_batch() {
             "pointers", "track", "--from", "HEAD", "--to", "HEAD", "--spans", folder,
         ],
     ] {
-        let ran = place.run(&[&["--json"], args].concat());
+        let ran = sandbox.run(&[&["--json"], args].concat());
         assert_eq!(ran.error()["code"], "SCHEMA_INVALID", "{args:?}: {ran:?}");
         assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{args:?}");
     }
@@ -106,9 +111,9 @@ fn input_that_cannot_be_read_ends_the_batch() {
 /// Without a repository, each line gets its own refusal.
 #[test]
 fn a_batch_runs_without_a_repository() {
-    let place = Place::bare();
+    let sandbox = Sandbox::bare();
     let line = json!({"claim": "About code.", "pointers": [POINTER], "id": "a"});
-    let answers = place
+    let answers = sandbox
         .feed(&["put", "--jsonl", "-"], line.to_string().as_bytes())
         .lines();
     assert_eq!(

@@ -4,13 +4,13 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::fixture::Place;
+use crate::fixture::Sandbox;
 
 /// Returns each client with its configuration file.
-fn clients(place: &Place) -> [(&'static str, PathBuf); 2] {
+fn clients(sandbox: &Sandbox) -> [(&'static str, PathBuf); 2] {
     [
-        ("claude", place.repo().join(".mcp.json")),
-        ("codex", place.path("codex/config.toml")),
+        ("claude", sandbox.repo().join(".mcp.json")),
+        ("codex", sandbox.path("codex/config.toml")),
     ]
 }
 
@@ -22,7 +22,7 @@ const CLAUDE: &str = "{\n  // my servers\n  \"mcpServers\": {\n    \"zeta\": { \
 const CODEX: &str = "# mine\nmodel = \"o\"   # keep\n\n[mcp_servers.zeta]\ncommand = 'zeta' # z\n\n[tui]\nb = 1\na = 2\n# the end\n";
 
 /// Contents that each client's file may have had before.
-fn befores(client: &str) -> Vec<Option<&'static str>> {
+fn configurations_before(client: &str) -> Vec<Option<&'static str>> {
     match client {
         "claude" => vec![
             None,
@@ -45,15 +45,15 @@ fn befores(client: &str) -> Vec<Option<&'static str>> {
 
 #[test]
 fn connecting_shows_then_writes_then_takes_back_to_the_byte() {
-    let place = Place::new();
-    for (client, path) in clients(&place) {
-        for before in befores(client) {
+    let sandbox = Sandbox::new();
+    for (client, path) in clients(&sandbox) {
+        for before in configurations_before(client) {
             let _ = fs::remove_file(&path);
             if let Some(before) = before {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(&path, before).unwrap();
             }
-            let shown = place.json(&["connect", client]);
+            let shown = sandbox.json(&["connect", client]);
             assert_eq!(
                 (&shown["changed"], &shown["written"]),
                 (&json!(true), &json!(false))
@@ -62,7 +62,7 @@ fn connecting_shows_then_writes_then_takes_back_to_the_byte() {
             let diff = shown["diff"].as_str().unwrap();
             assert!(diff.contains("engram") && diff.contains("mcp"), "{diff}");
             assert_eq!(read(&path).as_deref(), before, "shown, not written");
-            let plain = place.run(&["connect", client]);
+            let plain = sandbox.run(&["connect", client]);
             assert!(
                 plain.out.contains("+") && plain.out.contains("--yes") && plain.code == Some(0),
                 "{plain:?}"
@@ -73,32 +73,32 @@ fn connecting_shows_then_writes_then_takes_back_to_the_byte() {
                 "nothing is written without consent"
             );
 
-            let written = place.json(&["connect", client, "--yes"]);
+            let written = sandbox.json(&["connect", client, "--yes"]);
             assert_eq!(
                 (&written["changed"], &written["written"]),
                 (&json!(true), &json!(true))
             );
             let after = read(&path).unwrap();
-            check_entry(client, &after, &place);
-            keeps(before.unwrap_or_default(), &after);
-            let again = place.json(&["connect", client, "--yes"]);
+            check_entry(client, &after, &sandbox);
+            assert_kept(before.unwrap_or_default(), &after);
+            let again = sandbox.json(&["connect", client, "--yes"]);
             assert_eq!(
                 (&again["changed"], &again["written"]),
                 (&json!(false), &json!(false))
             );
             assert_eq!(read(&path).unwrap(), after);
 
-            let undone = place.json(&["connect", client, "--undo", "--yes"]);
+            let undone = sandbox.json(&["connect", client, "--undo", "--yes"]);
             assert_eq!(undone["written"], true);
             assert_eq!(read(&path).as_deref(), before, "{client} undone");
-            let again = place.json(&["connect", client, "--undo", "--yes"]);
+            let again = sandbox.json(&["connect", client, "--undo", "--yes"]);
             assert_eq!(again["changed"], false, "{client}: nothing left to undo");
         }
     }
 }
 
-fn check_entry(client: &str, text: &str, place: &Place) {
-    let home = place.home();
+fn check_entry(client: &str, text: &str, sandbox: &Sandbox) {
+    let home = sandbox.home();
     let engram = env!("CARGO_BIN_EXE_engram");
     match client {
         "claude" => {
@@ -125,7 +125,7 @@ fn check_entry(client: &str, text: &str, place: &Place) {
 
 /// Checks that every line of `before` is still there, in its order. A comma may have been added.
 #[track_caller]
-fn keeps(before: &str, after: &str) {
+fn assert_kept(before: &str, after: &str) {
     let mut lines = after.lines();
     for line in before
         .lines()
@@ -142,35 +142,35 @@ fn keeps(before: &str, after: &str) {
 
 #[test]
 fn what_was_edited_since_loses_only_our_entry() {
-    let place = Place::new();
-    for (client, path) in clients(&place) {
+    let sandbox = Sandbox::new();
+    for (client, path) in clients(&sandbox) {
         let before = match client {
             "claude" => CLAUDE,
             _ => CODEX,
         };
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, before).unwrap();
-        place.json(&["connect", client, "--yes"]);
+        sandbox.json(&["connect", client, "--yes"]);
         let edited = read(&path)
             .unwrap()
             .replace("alpha", "omega")
             .replace("model = \"o\"", "model = \"p\"");
         fs::write(&path, &edited).unwrap();
-        place.json(&["connect", client, "--undo", "--yes"]);
+        sandbox.json(&["connect", client, "--undo", "--yes"]);
         let left = read(&path).unwrap();
         let expected = before
             .replace("alpha", "omega")
             .replace("model = \"o\"", "model = \"p\"");
         assert!(!left.contains("engram"), "{left}");
-        keeps(&expected, &left);
+        assert_kept(&expected, &left);
     }
 }
 
 #[test]
 fn a_file_that_we_made_and_the_user_extended_stays() {
-    let place = Place::new();
-    for (client, path) in clients(&place) {
-        place.json(&["connect", client, "--yes"]);
+    let sandbox = Sandbox::new();
+    for (client, path) in clients(&sandbox) {
+        sandbox.json(&["connect", client, "--yes"]);
         let more = match client {
             "claude" => read(&path).unwrap().replacen(
                 "\"engram\"",
@@ -180,7 +180,7 @@ fn a_file_that_we_made_and_the_user_extended_stays() {
             _ => read(&path).unwrap() + "\n[mine]\na = 1\n",
         };
         fs::write(&path, more).unwrap();
-        place.json(&["connect", client, "--undo", "--yes"]);
+        sandbox.json(&["connect", client, "--undo", "--yes"]);
         let left = read(&path).unwrap();
         assert!(left.contains("mine") && !left.contains("engram"), "{left}");
     }
@@ -190,10 +190,10 @@ fn a_file_that_we_made_and_the_user_extended_stays() {
 /// one step.
 #[test]
 fn connecting_twice_is_undone_at_once() {
-    let place = Place::new();
-    for (client, path) in clients(&place) {
-        place.json(&["connect", client, "--yes"]);
-        let other = place.path("other home");
+    let sandbox = Sandbox::new();
+    for (client, path) in clients(&sandbox) {
+        sandbox.json(&["connect", client, "--yes"]);
+        let other = sandbox.path("other home");
         let other = other.to_str().unwrap();
         // The record is in the home that wrote last.
         fs::create_dir_all(other).unwrap();
@@ -201,7 +201,7 @@ fn connecting_twice_is_undone_at_once() {
             vec!["connect", client, "--yes"],
             vec!["connect", client, "--undo", "--yes"],
         ] {
-            let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+            let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
             let output = command
                 .args(["--home", other, "--json"])
                 .args(&args)
@@ -219,53 +219,53 @@ fn connecting_twice_is_undone_at_once() {
         );
     }
     // In one home, after the program moved, the result is the same.
-    let moved = place.path("moved");
+    let moved = sandbox.path("moved");
     fs::create_dir(&moved).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_engram"), moved.join("engram")).unwrap();
-    for (client, path) in clients(&place) {
+    for (client, path) in clients(&sandbox) {
         let _ = fs::remove_file(&path);
-        place.json(&["connect", client, "--yes"]);
-        let mut command = place.plain(moved.join("engram"), &place.repo());
-        let home = place.home();
+        sandbox.json(&["connect", client, "--yes"]);
+        let mut command = sandbox.plain(moved.join("engram"), &sandbox.repo());
+        let home = sandbox.home();
         let output = command
             .args(["--home", home.to_str().unwrap(), "connect", client, "--yes"])
             .output()
             .unwrap();
         assert!(output.status.success(), "{output:?}");
         assert!(read(&path).unwrap().contains("moved"));
-        place.json(&["connect", client, "--undo", "--yes"]);
+        sandbox.json(&["connect", client, "--undo", "--yes"]);
         assert_eq!(read(&path), None, "{client}");
     }
 }
 
 #[test]
 fn another_server_of_our_name_is_told_and_put_back() {
-    let place = Place::new();
-    for (client, path) in clients(&place) {
+    let sandbox = Sandbox::new();
+    for (client, path) in clients(&sandbox) {
         let before = match client {
             "claude" => "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}",
             _ => "[mcp_servers.engram]\nurl = \"http://other\"\n",
         };
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, before).unwrap();
-        let shown = place.run(&["connect", client]).out;
+        let shown = sandbox.run(&["connect", client]).out;
         assert!(
             shown.contains("another server named engram") && shown.contains("-"),
             "{shown}"
         );
-        let written = place.json(&["connect", client, "--yes"]);
+        let written = sandbox.json(&["connect", client, "--yes"]);
         assert_eq!(written["replaces"], true);
-        check_entry(client, &read(&path).unwrap(), &place);
+        check_entry(client, &read(&path).unwrap(), &sandbox);
         assert!(!read(&path).unwrap().contains("other"));
-        place.json(&["connect", client, "--undo", "--yes"]);
+        sandbox.json(&["connect", client, "--undo", "--yes"]);
         assert_eq!(read(&path).as_deref(), Some(before), "{client}");
     }
 }
 
 #[test]
 fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
-    let place = Place::new();
-    for (client, path) in clients(&place) {
+    let sandbox = Sandbox::new();
+    for (client, path) in clients(&sandbox) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let malformed: &[&[u8]] = match client {
             "claude" => &[
@@ -287,7 +287,7 @@ fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
         };
         for bytes in malformed {
             fs::write(&path, bytes).unwrap();
-            let error = place.run(&["connect", client, "--yes", "--json"]).error();
+            let error = sandbox.run(&["connect", client, "--yes", "--json"]).error();
             assert_eq!(error["code"], "SCHEMA_INVALID", "{client} {bytes:?}");
             assert!(
                 error["hint"]
@@ -303,11 +303,11 @@ fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
 
 #[test]
 fn without_an_agent_the_agents_are_listed() {
-    let place = Place::new();
-    let listed = place.run(&["connect"]).out;
+    let sandbox = Sandbox::new();
+    let listed = sandbox.run(&["connect"]).out;
     for agent in ["connect claude", "connect codex"] {
         assert!(listed.contains(agent), "{listed}");
     }
-    let agents = place.json(&["connect"])["agents"].clone();
+    let agents = sandbox.json(&["connect"])["agents"].clone();
     assert_eq!(agents.as_array().map(Vec::len), Some(2), "{agents}");
 }

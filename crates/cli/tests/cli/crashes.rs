@@ -9,15 +9,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
-    fixture::{POINTER, Place},
-    grants::family,
-};
+use crate::fixture::{POINTER, Sandbox};
 
 /// Writes lines until `answers` of them were answered, then kills the process; returns the answered
 /// ids.
-fn write_and_kill(place: &Place, round: usize, answers: usize, lines: usize) -> Vec<String> {
-    let mut child = place
+fn write_and_kill(sandbox: &Sandbox, round: usize, answers: usize, lines: usize) -> Vec<String> {
+    let mut child = sandbox
         .command()
         .args(["--json", "put", "--jsonl", "-"])
         .stdin(Stdio::piped())
@@ -55,11 +52,11 @@ fn write_and_kill(place: &Place, round: usize, answers: usize, lines: usize) -> 
 }
 
 /// Returns the ids in the home, newest first.
-fn held(place: &Place) -> Vec<String> {
+fn ids_in_home(sandbox: &Sandbox) -> Vec<String> {
     let mut ids = Vec::new();
     let mut before = u64::MAX >> 1;
     loop {
-        let page = place.json(&["feed", "--limit", "1000", "--before", &before.to_string()]);
+        let page = sandbox.json(&["feed", "--limit", "1000", "--before", &before.to_string()]);
         let entries = page["entries"].as_array().unwrap().clone();
         let Some(last) = entries.last() else {
             return ids;
@@ -73,14 +70,14 @@ fn held(place: &Place) -> Vec<String> {
     }
 }
 
-fn times() -> usize {
+fn count_of_kills() -> usize {
     std::env::var("ENGRAM_KILLS").map_or(15, |it| it.parse().expect("ENGRAM_KILLS is a number"))
 }
 
 #[test]
 fn killed_while_writing() {
-    let kills = times();
-    let place = Place::new();
+    let kills = count_of_kills();
+    let sandbox = Sandbox::new();
     let mut acknowledged = Vec::new();
     for round in 0..kills {
         // Every fifth process is killed after its batch, while the index reads the new entries.
@@ -88,15 +85,15 @@ fn killed_while_writing() {
             4 => (300, 300),
             _ => (1 + (round * 7919) % 40, 400),
         };
-        acknowledged.extend(write_and_kill(&place, round, answers, lines));
-        let held = held(&place);
+        acknowledged.extend(write_and_kill(&sandbox, round, answers, lines));
+        let held = ids_in_home(&sandbox);
         for id in &acknowledged {
             assert!(
                 held.contains(id),
                 "round {round}: {id} was acknowledged and is gone"
             );
         }
-        let doctor = place.json(&["doctor"]);
+        let doctor = sandbox.json(&["doctor"]);
         assert_eq!(doctor["ok"], true, "round {round}: {doctor}");
     }
     let questions: Vec<String> = (0..30)
@@ -105,16 +102,16 @@ fn killed_while_writing() {
     let ask = || -> Vec<Value> {
         questions
             .iter()
-            .map(|it| place.json(&["query", it]))
+            .map(|it| sandbox.json(&["query", it]))
             .collect()
     };
     let before = ask();
-    place.json(&["doctor", "--reindex"]);
+    sandbox.json(&["doctor", "--reindex"]);
     assert_eq!(ask(), before);
 }
 
 /// Returns what a process printed before it was killed: a whole answer, or none.
-fn killed_after(mut child: Child, wait: Duration) -> Option<Value> {
+fn kill_after(mut child: Child, wait: Duration) -> Option<Value> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the kill comes at any moment, after no event"
@@ -131,32 +128,35 @@ fn killed_after(mut child: Child, wait: Duration) -> Option<Value> {
 /// are killed at any moment. Everything acknowledged is still there.
 #[test]
 fn killed_while_agents_talk() {
-    let kills = times();
-    let place = Place::new();
-    family(&place, &["ada", "bob"]);
+    let kills = count_of_kills();
+    let sandbox = Sandbox::new();
+    sandbox.open_family(&["ada", "bob"]);
     let rates = "[limits.rate]\nper_minute = 1000000\nper_hour = 1000000\n";
-    place.write("home/config.toml", rates);
+    sandbox.write("home/config.toml", rates);
     let mut kept = AcknowledgedIds::default();
     for round in 0..kills.div_ceil(ACTS.len()) {
-        let about = disputed(&place, round);
-        let running: Vec<Child> = ACTS.iter().map(|act| act(&place, round, &about)).collect();
+        let about = store_conflict(&sandbox, round);
+        let running: Vec<Child> = ACTS
+            .iter()
+            .map(|act| act(&sandbox, round, &about))
+            .collect();
         for (at, child) in running.into_iter().enumerate() {
             // Up to the time that a command takes while others run.
             let wait = Duration::from_millis(((round * 7919 + at * 104_729) % 240) as u64);
-            if let Some(said) = killed_after(child, wait) {
+            if let Some(said) = kill_after(child, wait) {
                 kept.take(at, &about, &said);
             }
         }
         if round % 20 == 19 {
-            kept.look(&place);
+            kept.check(&sandbox);
         }
     }
-    kept.look(&place);
+    kept.check(&sandbox);
     assert!(
         kept.acknowledged > 0 && kept.acknowledged < kills,
         "{kept:?}"
     );
-    assert_eq!(place.json(&["doctor", "--replay"])["ok"], true);
+    assert_eq!(sandbox.json(&["doctor", "--replay"])["ok"], true);
     println!(
         "of {kills}, {} were acknowledged: {} messages, {} grants, {} verdicts",
         kept.acknowledged,
@@ -167,11 +167,11 @@ fn killed_while_agents_talk() {
 }
 
 /// Stores a conflict on a topic of this round alone.
-fn disputed(place: &Place, round: usize) -> String {
+fn store_conflict(sandbox: &Sandbox, round: usize) -> String {
     let topic = format!("wallet/{round}");
     let put = |minutes: u32| {
         let claim = format!("The lock of wallet {round} lasts {minutes} minutes.");
-        place.json(&[
+        sandbox.json(&[
             "put",
             "--claim",
             &claim,
@@ -191,23 +191,31 @@ fn disputed(place: &Place, round: usize) -> String {
     conflict.unwrap().to_owned()
 }
 
-type Act = fn(&Place, usize, &str) -> Child;
+type Act = fn(&Sandbox, usize, &str) -> Child;
 
 /// The actions of each round, which run at the same time.
 const ACTS: [Act; 4] = [
-    |place, round, _| {
+    |sandbox, round, _| {
         let claim = json!({"claim": format!("Port {round} is open."), "pointers": [POINTER],
             "kind": "fact", "confidence": 0.7, "ttl": "P7D", "scope": "project"});
         let report = json!({"role": "programmer", "task_status": "done", "engrams": [claim],
             "output": {"summary": "One.", "next": ""}});
-        fed(place, &["message", "send", "-", "--agent", "ada"], &report)
+        start_with_input(
+            sandbox,
+            &["message", "send", "-", "--agent", "ada"],
+            &report,
+        )
     },
-    |place, round, _| {
+    |sandbox, round, _| {
         let order = json!({"role": "programmer", "instructions": [format!("Confirm port {round}.")],
             "grants": [{"budget_token": "", "pointer": POINTER, "cap_tokens": 100}]});
-        fed(place, &["message", "send", "-", "--agent", "lead"], &order)
+        start_with_input(
+            sandbox,
+            &["message", "send", "-", "--agent", "lead"],
+            &order,
+        )
     },
-    |place, _, _| {
+    |sandbox, _, _| {
         let to = [
             "grant",
             "issue",
@@ -218,16 +226,16 @@ const ACTS: [Act; 4] = [
             "--by",
             "lead",
         ];
-        fed(place, &to, &Value::Null)
+        start_with_input(sandbox, &to, &Value::Null)
     },
-    |place, round, conflict| {
+    |sandbox, round, conflict| {
         let how = if round % 2 == 0 {
             "--dismiss"
         } else {
             "--winner=newer"
         };
-        fed(
-            place,
+        start_with_input(
+            sandbox,
             &["resolve", conflict, how, "--why", "Read again."],
             &Value::Null,
         )
@@ -235,8 +243,8 @@ const ACTS: [Act; 4] = [
 ];
 
 /// Starts the command with this input.
-fn fed(place: &Place, args: &[&str], input: &Value) -> Child {
-    let mut command = place.command();
+fn start_with_input(sandbox: &Sandbox, args: &[&str], input: &Value) -> Child {
+    let mut command = sandbox.command();
     command.arg("--json").args(args).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // The process may already be dead.
@@ -276,20 +284,20 @@ impl AcknowledgedIds {
     }
 
     /// Checks that everything acknowledged is still there.
-    fn look(&self, place: &Place) {
+    fn check(&self, sandbox: &Sandbox) {
         for claim in &self.claims {
-            assert_eq!(place.json(&["get", claim])["id"], claim.as_str());
+            assert_eq!(sandbox.json(&["get", claim])["id"], claim.as_str());
         }
-        let database = rusqlite::Connection::open(place.home().join("engram.db")).unwrap();
-        let held = |table: &str, id: &str| {
+        let database = rusqlite::Connection::open(sandbox.home().join("engram.db")).unwrap();
+        let check = |table: &str, id: &str| {
             let sql = format!("SELECT count(*) FROM {table} WHERE id = ?1");
-            let held: i64 = database.query_row(&sql, [id], |row| row.get(0)).unwrap();
-            assert_eq!(held, 1, "{table} {id} was acknowledged and is gone");
+            let count: i64 = database.query_row(&sql, [id], |row| row.get(0)).unwrap();
+            assert_eq!(count, 1, "{table} {id} was acknowledged and is gone");
         };
-        self.messages.iter().for_each(|id| held("message", id));
-        self.grants.iter().for_each(|id| held("\"grant\"", id));
+        self.messages.iter().for_each(|id| check("message", id));
+        self.grants.iter().for_each(|id| check("\"grant\"", id));
         for conflict in &self.settled {
-            let shown = place.json(&["conflicts", "show", conflict]);
+            let shown = sandbox.json(&["conflicts", "show", conflict]);
             assert_ne!(shown["status"], "open", "{shown}");
         }
     }

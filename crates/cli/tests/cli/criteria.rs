@@ -4,28 +4,18 @@
 use engram_kit::criteria::{Answer, Bus, Surface};
 use serde_json::Value;
 
-use crate::fixture::{CommandOutput, POINTER, Place};
+use crate::fixture::{CommandOutput, POINTER, Sandbox};
 
-struct CommandSurface(Place);
+struct CommandSurface(Sandbox);
 
 impl CommandSurface {
     fn new() -> Self {
-        let place = Place::new();
-        place.json(&["agents", "open", "lead", "--role", "architect"]);
-        let ada = [
-            "agents",
-            "open",
-            "ada",
-            "--role",
-            "programmer",
-            "--parent",
-            "lead",
-        ];
-        place.json(&ada);
-        Self(place)
+        let sandbox = Sandbox::new();
+        sandbox.open_family(&["ada"]);
+        Self(sandbox)
     }
 
-    fn found(&self, query: &[&str]) -> Vec<Value> {
+    fn engrams_found(&self, query: &[&str]) -> Vec<Value> {
         let reply = self.0.json(query);
         reply["engrams"].as_array().unwrap().clone()
     }
@@ -62,11 +52,11 @@ impl Surface for CommandSurface {
     }
 
     fn query(&mut self, word: &str) -> Vec<Value> {
-        self.found(&["query", word])
+        self.engrams_found(&["query", word])
     }
 
     fn risks(&mut self, word: &str) -> Vec<Value> {
-        self.found(&["query", word, "--kind", "risk"])
+        self.engrams_found(&["query", word, "--kind", "risk"])
     }
 
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {

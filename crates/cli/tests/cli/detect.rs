@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, keys, ran};
+use crate::fixture::{Sandbox, keys, output_of};
 
 const CONFLICT: [&str; 2] = [
     "The wallet lock is released after 3 minutes.",
@@ -39,7 +39,7 @@ fn outcome(line: &Value) -> String {
 
 #[test]
 fn every_pair_is_answered_in_order() {
-    let place = Place::bare();
+    let sandbox = Sandbox::bare();
     let huge = pair(json!(9), [&"x".repeat(2 << 20), "b"], "");
     let lines: Vec<(Vec<u8>, &str)> = vec![
         (
@@ -119,11 +119,11 @@ fn every_pair_is_answered_in_order() {
         ),
     ];
     let input = lines.iter().map(|it| it.0.as_slice()).collect::<Vec<_>>();
-    let file = place.write("pairs.jsonl", input.join(&b'\n'));
+    let file = sandbox.write("pairs.jsonl", input.join(&b'\n'));
     // The folder is no repository, and the home cannot be created.
-    let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.path("elsewhere"));
+    let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.path("elsewhere"));
     command.args(["--home", "/dev/null/home", "--json", "detect", "--pairs"]);
-    let ran = ran(command.arg(&file).output().unwrap());
+    let ran = output_of(command.arg(&file).output().unwrap());
     assert_eq!(ran.err, "");
     let expected: Vec<&str> = lines
         .iter()
@@ -134,22 +134,22 @@ fn every_pair_is_answered_in_order() {
         ran.lines().iter().map(outcome).collect::<Vec<_>>(),
         expected
     );
-    assert!(!place.home().exists());
+    assert!(!sandbox.home().exists());
 }
 
 #[test]
 fn a_file_that_is_not_there_is_one_error() {
-    let place = Place::bare();
-    place
+    let sandbox = Sandbox::bare();
+    sandbox
         .run(&["detect", "--json", "--pairs", "/none/such"])
         .refused("SCHEMA_INVALID");
     assert!(
-        place
+        sandbox
             .feed(&["detect", "--pairs", "-"], b"")
             .lines()
             .is_empty()
     );
-    assert!(!place.home().exists());
+    assert!(!sandbox.home().exists());
 }
 
 /// The command gives the same answers as the rules for the pairs that the rules were developed with
@@ -177,7 +177,7 @@ fn the_rules_answer_through_the_command() {
         input.push_str(&format!("{line}\n"));
         wanted.push(is_conflict);
     }
-    let answers = Place::bare()
+    let answers = Sandbox::bare()
         .feed(&["detect", "--pairs", "-"], input.as_bytes())
         .lines();
     assert_eq!(answers.len(), wanted.len());

@@ -14,17 +14,17 @@ use engram_engine::{Engine, Options};
 use engram_model::{Caller, EngramId, ask, quoted};
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place, mount, with_mounts};
+use crate::fixture::{POINTER, Sandbox, mount, with_mounts};
 
-fn database(place: &Place) -> PathBuf {
-    place.home().join("engram.db")
+fn database(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join("engram.db")
 }
 
 #[test]
 fn a_database_that_is_none_is_refused_and_left_alone() {
-    let place = Place::new();
-    let id = place.put("Retries use full jitter.");
-    let sound = fs::read(database(&place)).unwrap();
+    let sandbox = Sandbox::new();
+    let id = sandbox.put("Retries use full jitter.");
+    let sound = fs::read(database(&sandbox)).unwrap();
     let mut header = sound.clone();
     header[..64].fill(b'x');
     let newer = {
@@ -38,14 +38,14 @@ fn a_database_that_is_none_is_refused_and_left_alone() {
         (vec![b'x'; 100_000], "STORE_CORRUPT"),
         (newer, "STORE_NEWER"),
     ] {
-        fs::write(database(&place), &bytes).unwrap();
+        fs::write(database(&sandbox), &bytes).unwrap();
         for args in [
             &["get", &id][..],
             &["query", "retries"],
             &["put", "--claim", "More.", "--pointer", POINTER],
             &["doctor"],
         ] {
-            let ran = place.run(&[args, &["--json"]].concat());
+            let ran = sandbox.run(&[args, &["--json"]].concat());
             match args[0] {
                 "doctor" if ran.code == Some(1) && ran.err.is_empty() => {
                     assert!(ran.out.contains("damaged"), "{ran:?}");
@@ -54,14 +54,14 @@ fn a_database_that_is_none_is_refused_and_left_alone() {
             }
         }
         assert_eq!(
-            fs::read(database(&place)).unwrap(),
+            fs::read(database(&sandbox)).unwrap(),
             bytes,
             "{code}: no byte changed"
         );
     }
-    fs::write(database(&place), &sound).unwrap();
+    fs::write(database(&sandbox), &sound).unwrap();
     assert_eq!(
-        place.json(&["get", &id])["id"],
+        sandbox.json(&["get", &id])["id"],
         id.as_str(),
         "once restored, the home can be read again"
     );
@@ -71,18 +71,18 @@ fn a_database_that_is_none_is_refused_and_left_alone() {
 /// crashes.
 #[test]
 fn damaged_pages_never_crash() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let lines: String = (0..300)
         .map(|at| {
             json!({"claim": format!("Setting_{at} is {at} ms."), "pointers": [POINTER]}).to_string()
                 + "\n"
         })
         .collect();
-    place
+    sandbox
         .feed(&["put", "--jsonl", "-"], lines.as_bytes())
         .lines();
-    let id = place.put("Retries use full jitter.");
-    let sound = fs::read(database(&place)).unwrap();
+    let id = sandbox.put("Retries use full jitter.");
+    let sound = fs::read(database(&sandbox)).unwrap();
     let pages = sound.len() / 4096;
     let mut noticed = 0;
     for at in 1..25 {
@@ -92,14 +92,14 @@ fn damaged_pages_never_crash() {
         for (offset, byte) in bytes[start..end].iter_mut().enumerate() {
             *byte = (offset * 31 + at * 17) as u8;
         }
-        fs::write(database(&place), &bytes).unwrap();
+        fs::write(database(&sandbox), &bytes).unwrap();
         for args in [
             &["get", &id][..],
             &["query", "setting_17 ms"],
             &["feed"],
             &["doctor"],
         ] {
-            let ran = place.run(&[args, &["--json"]].concat());
+            let ran = sandbox.run(&[args, &["--json"]].concat());
             assert!(
                 matches!(ran.code, Some(0 | 1)),
                 "page {start}: {args:?}: {ran:?}"
@@ -113,20 +113,20 @@ fn damaged_pages_never_crash() {
                 noticed += 1;
             }
         }
-        fs::write(database(&place), &sound).unwrap();
+        fs::write(database(&sandbox), &sound).unwrap();
     }
     assert!(noticed > 10, "{noticed}");
-    assert_eq!(place.json(&["doctor"])["ok"], true);
+    assert_eq!(sandbox.json(&["doctor"])["ok"], true);
 }
 
 /// Stores a batch; returns the ids of the lines acknowledged and the codes of the others.
-fn batch(place: &Place, from: usize, count: usize) -> (Vec<String>, Vec<String>) {
+fn batch(sandbox: &Sandbox, from: usize, count: usize) -> (Vec<String>, Vec<String>) {
     let lines: String = (from..from + count)
         .map(|at| json!({"claim": format!("Setting_{at} {}", "is long ".repeat(55)), "pointers": [POINTER]}).to_string() + "\n")
         .collect();
     let mut ids = Vec::new();
     let mut codes = Vec::new();
-    for answer in place
+    for answer in sandbox
         .feed(&["--json", "put", "--jsonl", "-"], lines.as_bytes())
         .lines()
     {
@@ -141,8 +141,8 @@ fn batch(place: &Place, from: usize, count: usize) -> (Vec<String>, Vec<String>)
 #[test]
 fn a_full_disk_loses_nothing() {
     with_mounts("failures::a_full_disk_loses_nothing", || {
-        let place = Place::new();
-        let home = place.home();
+        let sandbox = Sandbox::new();
+        let home = sandbox.home();
         fs::create_dir(&home).unwrap();
         mount(&[
             "-t",
@@ -156,7 +156,7 @@ fn a_full_disk_loses_nothing() {
         let (mut ids, mut codes) = (Vec::new(), Vec::new());
         for round in 0.. {
             assert!(round < 20, "2 MB were never full");
-            let (stored, refused) = batch(&place, round * 200, 200);
+            let (stored, refused) = batch(&sandbox, round * 200, 200);
             ids.extend(stored);
             codes.extend(refused);
             if !codes.is_empty() {
@@ -179,7 +179,7 @@ fn a_full_disk_loses_nothing() {
             &["put", "--claim", "One more.", "--pointer", POINTER],
             &["doctor", "--reindex"],
         ] {
-            let ran = place.run(&[args, &["--json"]].concat());
+            let ran = sandbox.run(&[args, &["--json"]].concat());
             match ran.code {
                 // SQLite may reuse space in its log; what was acknowledged is kept.
                 Some(0) if args[0] == "put" => {
@@ -194,16 +194,16 @@ fn a_full_disk_loses_nothing() {
         }
         fs::remove_file(home.join("filler")).unwrap();
         fs::remove_file(home.join("ballast")).unwrap();
-        let (stored, refused) = batch(&place, 900_000, 5);
+        let (stored, refused) = batch(&sandbox, 900_000, 5);
         assert_eq!(
             (stored.len(), refused.len()),
             (5, 0),
             "with room again, writes succeed"
         );
         for id in ids.iter().chain(&stored) {
-            assert_eq!(place.json(&["get", id])["id"], id.as_str());
+            assert_eq!(sandbox.json(&["get", id])["id"], id.as_str());
         }
-        let doctor = place.json(&["doctor"]);
+        let doctor = sandbox.json(&["doctor"]);
         assert_eq!(doctor["ok"], true, "{doctor}");
     });
 }
@@ -216,23 +216,23 @@ fn fill(path: &std::path::Path) {
 #[test]
 fn a_home_that_cannot_be_written_is_read() {
     with_mounts("failures::a_home_that_cannot_be_written_is_read", || {
-        let place = Place::new();
-        let id = place.put("Retries use full jitter.");
-        place.json(&["doctor", "--reindex"]);
-        let home = place.home();
+        let sandbox = Sandbox::new();
+        let id = sandbox.put("Retries use full jitter.");
+        sandbox.json(&["doctor", "--reindex"]);
+        let home = sandbox.home();
         let home = home.to_str().unwrap();
         mount(&["--bind", home, home]);
         mount(&["-o", "remount,bind,ro", home]);
-        assert_eq!(place.json(&["get", &id])["id"], id.as_str());
+        assert_eq!(sandbox.json(&["get", &id])["id"], id.as_str());
         assert_eq!(
-            place.json(&["query", "retries"])["engrams"][0]["id"],
+            sandbox.json(&["query", "retries"])["engrams"][0]["id"],
             id.as_str()
         );
         assert_eq!(
-            place.json(&["feed"])["entries"].as_array().unwrap().len(),
+            sandbox.json(&["feed"])["entries"].as_array().unwrap().len(),
             1
         );
-        place.json(&["status"]);
+        sandbox.json(&["status"]);
         for args in [
             &["put", "--claim", "More.", "--pointer", POINTER][..],
             &["forget", &id],
@@ -242,18 +242,18 @@ fn a_home_that_cannot_be_written_is_read() {
             &["feed", "--follow"],
             &["doctor", "--reindex"],
         ] {
-            place
+            sandbox
                 .run(&[args, &["--json"]].concat())
                 .refused("STORE_READ_ONLY");
         }
-        let doctor = place.run(&["doctor", "--json"]);
+        let doctor = sandbox.run(&["doctor", "--json"]);
         assert!(
             doctor.code == Some(1) && doctor.out.contains("is not writable"),
             "{doctor:?}"
         );
         mount(&["-o", "remount,bind,rw", home]);
-        place.put("Retries use no jitter at all.");
-        assert_eq!(place.json(&["status"])["engrams"], 2);
+        sandbox.put("Retries use no jitter at all.");
+        assert_eq!(sandbox.json(&["status"])["engrams"], 2);
     });
 }
 
@@ -264,18 +264,18 @@ fn a_home_that_can_be_written_again_is_followed() {
         "failures::a_home_that_can_be_written_again_is_followed",
         || {
             const LONG: Duration = Duration::from_secs(30);
-            let place = Place::new();
-            let id = place.put("Retries use full jitter.");
-            let other: EngramId = place.put("Requests time out.").parse().unwrap();
-            let home = place.home();
+            let sandbox = Sandbox::new();
+            let id = sandbox.put("Retries use full jitter.");
+            let other: EngramId = sandbox.put("Requests time out.").parse().unwrap();
+            let home = sandbox.home();
             let at = home.to_str().unwrap();
             mount(&["--bind", at, at]);
             mount(&["-o", "remount,bind,ro", at]);
             let open = || {
                 Engine::open(Options {
                     home: home.clone(),
-                    repo: Some(place.repo()),
-                    from: place.repo(),
+                    repo: Some(sandbox.repo()),
+                    from: sandbox.repo(),
                 })
             };
             let (engine, writer) = (Arc::new(open().unwrap()), open().unwrap());
@@ -297,7 +297,7 @@ fn a_home_that_can_be_written_again_is_followed() {
             let subscription = engine.subscribe(0, move |it| tell.send(it.len()).unwrap_or(()));
             let _subscription = subscription.unwrap();
             told.recv_timeout(LONG).expect("the existing entries");
-            place.put("Retries use no jitter at all.");
+            sandbox.put("Retries use no jitter at all.");
             told.recv_timeout(LONG)
                 .expect("the entry of another process");
             engine.ask(&Caller::User, ask::Forget(id)).unwrap();
@@ -309,10 +309,10 @@ fn a_home_that_can_be_written_again_is_followed() {
 /// look sound.
 #[test]
 fn a_home_that_is_not_there_is_not_made_by_a_checkup() {
-    let place = Place::new();
-    let error = place.run(&["doctor", "--json"]).error();
+    let sandbox = Sandbox::new();
+    let error = sandbox.run(&["doctor", "--json"]).error();
     assert_eq!(error["code"], "NOT_FOUND");
-    let home = place.home();
+    let home = sandbox.home();
     let message = error["message"].as_str().unwrap();
     assert!(message.contains(home.to_str().unwrap()), "{message}");
     assert!(!home.exists());
@@ -321,19 +321,19 @@ fn a_home_that_is_not_there_is_not_made_by_a_checkup() {
 /// A failure names the file, and the command for this home.
 #[test]
 fn a_damaged_home_is_named_in_what_to_do() {
-    let place = Place::new();
-    place.put("Retries use full jitter.");
-    let sound = fs::read(database(&place)).unwrap();
-    fs::write(database(&place), &sound[..sound.len() / 2]).unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.put("Retries use full jitter.");
+    let sound = fs::read(database(&sandbox)).unwrap();
+    fs::write(database(&sandbox), &sound[..sound.len() / 2]).unwrap();
     for args in [&["query", "retries", "--json"][..], &["doctor", "--json"]] {
-        let ran = place.run(args);
+        let ran = sandbox.run(args);
         if args[0] == "doctor" && ran.err.is_empty() {
             assert!(ran.out.contains("damaged"), "{ran:?}");
             continue;
         }
         let error = ran.error();
         let said = |what: &str| error[what].as_str().unwrap().to_owned();
-        let (file, home) = (database(&place), place.home());
+        let (file, home) = (database(&sandbox), sandbox.home());
         assert!(said("message").contains(file.to_str().unwrap()), "{error}");
         let command = format!(
             "engram --home {} doctor --recover",
@@ -350,9 +350,9 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
         "failures::a_read_only_home_with_a_log_shows_all_or_nothing",
         || {
             for shared in [true, false] {
-                let place = Place::new();
-                let first = place.put("Retries use full jitter.");
-                let mut child = place
+                let sandbox = Sandbox::new();
+                let first = sandbox.put("Retries use full jitter.");
+                let mut child = sandbox
                     .command()
                     .args(["put", "--jsonl", "-"])
                     .stdin(std::process::Stdio::piped())
@@ -369,20 +369,20 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
                     .unwrap();
                 child.kill().unwrap();
                 child.wait().unwrap();
-                let log = place.home().join("engram.db-wal");
+                let log = sandbox.home().join("engram.db-wal");
                 assert!(
                     fs::metadata(log).unwrap().len() > 0,
                     "this case needs a write-ahead log"
                 );
                 if !shared {
-                    fs::remove_file(place.home().join("engram.db-shm")).unwrap();
+                    fs::remove_file(sandbox.home().join("engram.db-shm")).unwrap();
                 }
-                let home = place.home();
+                let home = sandbox.home();
                 let home = home.to_str().unwrap();
                 mount(&["--bind", home, home]);
                 mount(&["-o", "remount,bind,ro", home]);
-                place.run(&["get", &first, "--json"]);
-                let asked = place.run(&["query", "left in the log", "--json"]);
+                sandbox.run(&["get", &first, "--json"]);
+                let asked = sandbox.run(&["query", "left in the log", "--json"]);
                 match asked.code {
                     Some(0) => assert_eq!(asked.json()["engrams"][0]["claim"], "Left in the log."),
                     _ => assert_eq!(
@@ -393,7 +393,7 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
                 }
                 mount(&["-o", "remount,bind,rw", home]);
                 assert_eq!(
-                    place.json(&["query", "left in the log"])["engrams"][0]["claim"],
+                    sandbox.json(&["query", "left in the log"])["engrams"][0]["claim"],
                     "Left in the log."
                 );
             }
@@ -405,9 +405,9 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
 /// it cannot write.
 #[test]
 fn a_held_lock_is_waited_for() {
-    let place = Place::new();
-    let id = place.put("Retries use full jitter.");
-    let lock = fs::File::open(place.home().join("write.lock")).unwrap();
+    let sandbox = Sandbox::new();
+    let id = sandbox.put("Retries use full jitter.");
+    let lock = fs::File::open(sandbox.home().join("write.lock")).unwrap();
     lock.lock().unwrap();
     for args in [
         &["status"][..],
@@ -416,10 +416,10 @@ fn a_held_lock_is_waited_for() {
         &["feed"],
         &["doctor"],
     ] {
-        place.json(args);
+        sandbox.json(args);
     }
     let put = |claim: &str| {
-        place
+        sandbox
             .command()
             .args(["--json", "put", "--claim", claim, "--pointer", POINTER])
             .spawn()
@@ -440,7 +440,7 @@ fn a_held_lock_is_waited_for() {
     let waiting = put("At last.");
     // Nothing was printed, so it waits; now it may go on.
     lock.unlock().unwrap();
-    let stored = crate::fixture::ran(waiting.wait_with_output().unwrap()).json();
+    let stored = crate::fixture::output_of(waiting.wait_with_output().unwrap()).json();
     // The entries are the repository's path, the first claim, and this one.
     assert_eq!(stored["seq"], 3);
 }
@@ -448,8 +448,8 @@ fn a_held_lock_is_waited_for() {
 /// Without git on the machine: the command never runs it.
 #[test]
 fn the_git_command_is_not_needed() {
-    let place = Place::new();
-    let mut command = place.command();
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command();
     command.env("PATH", "/nonexistent").args([
         "--json",
         "put",
@@ -459,7 +459,7 @@ fn the_git_command_is_not_needed() {
         POINTER,
     ]);
     assert_eq!(
-        crate::fixture::ran(command.output().unwrap()).json()["verified"],
+        crate::fixture::output_of(command.output().unwrap()).json()["verified"],
         true
     );
 }
@@ -467,8 +467,8 @@ fn the_git_command_is_not_needed() {
 /// A home at an impossible path gives an error, not a crash.
 #[test]
 fn a_home_that_cannot_be_made_says_so() {
-    let place = Place::new();
-    let file = place.write("file", "x");
+    let sandbox = Sandbox::new();
+    let file = sandbox.write("file", "x");
     for home in [
         file.clone(),
         file.join("below"),
@@ -476,12 +476,12 @@ fn a_home_that_cannot_be_made_says_so() {
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
         command
-            .current_dir(place.repo())
-            .env("HOME", place.path("person"))
+            .current_dir(sandbox.repo())
+            .env("HOME", sandbox.path("person"))
             .arg("--home")
             .arg(&home)
             .args(["--json", "status"]);
-        let error = crate::fixture::ran(command.output().unwrap()).error();
+        let error = crate::fixture::output_of(command.output().unwrap()).error();
         assert_eq!(error["code"], "STORE_READ_ONLY", "{home:?}: {error}");
     }
 }

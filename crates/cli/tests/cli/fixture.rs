@@ -10,13 +10,15 @@ use std::{
 use engram_kit::{Folder, Repository, deaf};
 use serde_json::Value;
 
-pub(crate) use engram_kit::{CommandOutput, Pipe, Use, files, git, keys, mount, ran, with_mounts};
+pub(crate) use engram_kit::{
+    CommandOutput, Pipe, Use, files, git, keys, mount, output_of, with_mounts,
+};
 
 /// A person's machine: a home of Engram and a repository, isolated from the real machine.
-pub(crate) struct Place(Folder);
+pub(crate) struct Sandbox(Folder);
 
-impl Place {
-    /// A place without a repository.
+impl Sandbox {
+    /// A sandbox without a repository.
     pub(crate) fn bare() -> Self {
         let folder = Folder::temporary();
         for name in ["person", "elsewhere"] {
@@ -25,11 +27,11 @@ impl Place {
         Self(folder)
     }
 
-    /// A place with a repository of two files and one commit.
+    /// A sandbox with a repository of two files and one commit.
     pub(crate) fn new() -> Self {
-        let place = Self::bare();
-        make_repository(&place.repo());
-        place
+        let sandbox = Self::bare();
+        make_repository(&sandbox.repo());
+        sandbox
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -85,7 +87,7 @@ impl Place {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> CommandOutput {
-        ran(self.command().args(args).output().unwrap())
+        output_of(self.command().args(args).output().unwrap())
     }
 
     /// The command with this home, started by a shell that first runs `first`.
@@ -101,7 +103,7 @@ impl Place {
     }
 
     pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> CommandOutput {
-        ran(self.command_in(folder).args(args).output().unwrap())
+        output_of(self.command_in(folder).args(args).output().unwrap())
     }
 
     /// Runs the command with these bytes on standard input.
@@ -120,7 +122,7 @@ impl Place {
         });
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
-        ran(output)
+        output_of(output)
     }
 
     /// Returns what a verb prints with `--json`.
@@ -134,6 +136,43 @@ impl Place {
     pub(crate) fn put(&self, claim: &str) -> String {
         let stored = self.json(&["put", "--claim", claim, "--pointer", POINTER]);
         stored["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Opens a parent and its children; returns what was printed about each child.
+    pub(crate) fn open_family(&self, children: &[&str]) -> Vec<Value> {
+        self.json(&["agents", "open", "lead", "--role", "architect"]);
+        let open = ["agents", "open", "--role", "programmer", "--parent", "lead"];
+        let open_child = |child: &&str| self.json(&[&open[..], &[*child]].concat());
+        children.iter().map(open_child).collect()
+    }
+
+    /// Runs the command from elsewhere, for this repository.
+    pub(crate) fn in_repo(&self, repo: &Path, args: &[&str]) -> CommandOutput {
+        let at = ["--json", "--repo", repo.to_str().unwrap()];
+        self.run_in(&self.path("elsewhere"), &[&at, args].concat())
+    }
+
+    /// How many claims about retries are found for this repository.
+    #[track_caller]
+    pub(crate) fn count_found(&self, repo: &Path) -> usize {
+        let found = self.in_repo(repo, &["query", "retries jitter"]).json();
+        found["engrams"].as_array().unwrap().len()
+    }
+
+    /// Stores and finds from within a folder, as a person who works there does.
+    #[track_caller]
+    pub(crate) fn assert_works(&self, repo: &Path, how: &str) {
+        let claim = format!("Retries in {how} use jitter.");
+        let stored = self.run_in(
+            repo,
+            &["--json", "put", "--claim", &claim, "--pointer", POINTER],
+        );
+        assert_eq!(stored.code, Some(0), "{how}: {stored:?}");
+        let found = self.run_in(repo, &["--json", "query", "retries jitter"]);
+        assert!(
+            found.json().to_string().contains(&claim),
+            "{how}: {found:?}"
+        );
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::{
-    fixture::{POINTER, Place, files, git, make_repository},
-    projects::works,
-};
+use crate::fixture::{POINTER, Sandbox, files, git, make_repository};
 
 /// A stranger's repository uses a folder of the user's as its working tree or git folder. The user
 /// is asked, whether their own repository has a memory already or not, and nothing is written
@@ -15,17 +12,17 @@ use crate::{
 fn a_working_tree_elsewhere_is_asked_about() {
     for is_known in [true, false] {
         for how in ["worktree", "gitfile", "link", "commondir"] {
-            let place = Place::new();
+            let sandbox = Sandbox::new();
             if is_known {
-                place.put("Retries use full jitter.");
+                sandbox.put("Retries use full jitter.");
             }
-            let strange = place.path("strange");
+            let strange = sandbox.path("strange");
             make_repository(&strange);
             let gitdir = strange.join(".git");
-            let victim = place.repo().join(".git");
+            let victim = sandbox.repo().join(".git");
             match how {
                 "worktree" => {
-                    let tree = place.repo().display().to_string();
+                    let tree = sandbox.repo().display().to_string();
                     git(&strange, &["config", "core.worktree", &tree]);
                 }
                 "commondir" => {
@@ -51,14 +48,14 @@ fn a_working_tree_elsewhere_is_asked_about() {
                 &["deref", POINTER, "--agent", "mallory"],
             ] {
                 let args = [&["--json"], args].concat();
-                let error = place.run_in(&strange, &args).error();
+                let error = sandbox.run_in(&strange, &args).error();
                 assert_eq!(error["code"], "SCOPE_DENIED", "{how}, {is_known}: {args:?}");
             }
-            place.run_in(&strange, &["connect", "claude", "--yes"]);
-            assert!(!place.repo().join(".mcp.json").exists(), "{how}");
+            sandbox.run_in(&strange, &["connect", "claude", "--yes"]);
+            assert!(!sandbox.repo().join(".mcp.json").exists(), "{how}");
             // The user's own repository still works, and the stranger's shows nothing of it.
-            place.put("Retries use no jitter.");
-            let error = place
+            sandbox.put("Retries use no jitter.");
+            let error = sandbox
                 .run_in(&strange, &["--json", "query", "jitter"])
                 .error();
             assert_eq!(error["code"], "SCOPE_DENIED", "{how}, {is_known}");
@@ -86,12 +83,12 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
         "HEAD",
         "settings",
     ] {
-        let place = Place::new();
-        let private = place.path("private");
+        let sandbox = Sandbox::new();
+        let private = sandbox.path("private");
         engram_kit::Repository::with(&private, &[("notes.txt", SECRET.as_bytes())]);
         let head = git(&private, &["rev-parse", "HEAD"]);
-        let (ours, theirs) = (place.path("strange/.git"), private.join(".git"));
-        make_repository(&place.path("strange"));
+        let (ours, theirs) = (sandbox.path("strange/.git"), private.join(".git"));
+        make_repository(&sandbox.path("strange"));
         let main = ours.join("refs/heads/main");
         let ref_to_head = || fs::write(&main, &head).unwrap();
         let objects = theirs.join("objects").display().to_string();
@@ -175,7 +172,7 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
             ],
             &["query", "launch"],
         ] {
-            let ran = place.run_in(&place.path("strange"), &[&["--json"], args].concat());
+            let ran = sandbox.run_in(&sandbox.path("strange"), &[&["--json"], args].concat());
             assert!(!ran.out.contains("aloe"), "{how}: {args:?}: {ran:?}");
             let code = ran.error()["code"].clone();
             let is_refused = code == "SCOPE_DENIED" || how == "padded alternates";
@@ -189,10 +186,10 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
 #[test]
 fn a_link_among_refs_or_objects_leads_nowhere() {
     use std::os::unix::fs::symlink;
-    let place = Place::new();
-    let private = place.path("private");
+    let sandbox = Sandbox::new();
+    let private = sandbox.path("private");
     engram_kit::Repository::with(&private, &[("notes.txt", b"the launch code is aloe")]);
-    let (ours, theirs) = (place.repo().join(".git"), private.join(".git"));
+    let (ours, theirs) = (sandbox.repo().join(".git"), private.join(".git"));
     let mut objects = Vec::new();
     for name in ["HEAD", "HEAD^{tree}", "HEAD:notes.txt"] {
         objects.push(git(&private, &["rev-parse", name]).trim().to_owned());
@@ -221,28 +218,28 @@ fn a_link_among_refs_or_objects_leads_nowhere() {
         "refs/heads/theirs",
     ] {
         let pointer = format!("repo:notes.txt@{rev}");
-        let ran = place.run(&["--json", "deref", &pointer]);
+        let ran = sandbox.run(&["--json", "deref", &pointer]);
         assert_eq!(ran.code, Some(1), "{rev}: {ran:?}");
         assert!(!ran.err.contains("aloe"), "{rev}: {ran:?}");
     }
     // Everything else can still be read.
-    place.put("Retries use full jitter.");
+    sandbox.put("Retries use full jitter.");
 }
 
 /// The user of a clone that shares objects confirms it once, and gets a memory of their own.
 #[test]
 fn a_clone_that_borrows_objects_is_used_once_its_user_says_so() {
-    let place = Place::new();
-    let from = place.repo().display().to_string();
+    let sandbox = Sandbox::new();
+    let from = sandbox.repo().display().to_string();
     for how in ["--shared", "--reference"] {
-        let clone = place.path(how.trim_start_matches('-'));
+        let clone = sandbox.path(how.trim_start_matches('-'));
         let mut args = vec!["clone", "-q", how];
         if how == "--reference" {
             args.push(&from);
         }
         args.extend([from.as_str(), clone.to_str().unwrap()]);
-        git(&place.path("elsewhere"), &args);
-        let error = place.run_in(&clone, &["--json", "status"]).error();
+        git(&sandbox.path("elsewhere"), &args);
+        let error = sandbox.run_in(&clone, &["--json", "status"]).error();
         assert_eq!(error["code"], "SCOPE_DENIED", "{how}");
         assert!(
             error["message"].as_str().unwrap().contains("objects"),
@@ -256,16 +253,20 @@ fn a_clone_that_borrows_objects_is_used_once_its_user_says_so() {
             "{error}"
         );
         let id = |args: &[&str]| {
-            let status = place.run_in(&clone, &[&["--json"], args].concat()).json();
+            let status = sandbox.run_in(&clone, &[&["--json"], args].concat()).json();
             status["project"]["id"].as_str().unwrap().to_owned()
         };
         let first = id(&["project", "own"]);
-        works(&place, &clone, how);
+        sandbox.assert_works(&clone, how);
         assert_eq!(id(&["project", "own"]), first, "{how}: said twice");
-        assert_eq!(place.finds(&clone), 1, "{how}");
-        let tree = place.path(&format!("tree{how}"));
+        assert_eq!(sandbox.count_found(&clone), 1, "{how}");
+        let tree = sandbox.path(&format!("tree{how}"));
         git(&clone, &["worktree", "add", "-q", tree.to_str().unwrap()]);
-        assert_eq!(place.finds(&tree), 1, "{how}: its worktrees are of it");
+        assert_eq!(
+            sandbox.count_found(&tree),
+            1,
+            "{how}: its worktrees are of it"
+        );
     }
 }
 
@@ -275,8 +276,8 @@ fn a_clone_that_borrows_objects_is_used_once_its_user_says_so() {
 fn what_keeps_a_commit_is_written_through_no_link() {
     use std::os::unix::fs::symlink;
     for how in ["log", "ref", "refs", "keep", "none", "packed"] {
-        let place = Place::new();
-        let (repo, victim) = (place.repo(), place.path("victim"));
+        let sandbox = Sandbox::new();
+        let (repo, victim) = (sandbox.repo(), sandbox.path("victim"));
         fs::create_dir(&victim).unwrap();
         fs::write(victim.join("profile"), "mine\n").unwrap();
         let before = files(&victim);
@@ -306,7 +307,7 @@ fn what_keeps_a_commit_is_written_through_no_link() {
             }
             _ => {}
         }
-        place.put("Retries use full jitter.");
+        sandbox.put("Retries use full jitter.");
         assert_eq!(files(&victim), before, "{how}");
         let logs = repo.join(".git/logs/refs/engram");
         assert_eq!(logs.exists(), how == "log", "{how}: no log is begun");

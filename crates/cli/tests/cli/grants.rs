@@ -9,26 +9,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::fixture::{POINTER, Place};
+use crate::fixture::{POINTER, Sandbox};
 
-/// Opens a parent and its children.
-pub(crate) fn family(place: &Place, children: &[&str]) {
-    place.json(&["agents", "open", "lead", "--role", "architect"]);
-    for child in children {
-        place.json(&[
-            "agents",
-            "open",
-            child,
-            "--role",
-            "programmer",
-            "--parent",
-            "lead",
-        ]);
-    }
-}
-
-fn start(place: &Place, args: &[&str]) -> Child {
-    let mut command = place.command();
+fn start(sandbox: &Sandbox, args: &[&str]) -> Child {
+    let mut command = sandbox.command();
     command.args(["--json"]).args(args);
     command
         .stdout(Stdio::null())
@@ -39,15 +23,15 @@ fn start(place: &Place, args: &[&str]) -> Child {
 
 #[test]
 fn permissions_as_the_command_prints_them() {
-    let place = Place::new();
-    family(&place, &["ada"]);
+    let sandbox = Sandbox::new();
+    sandbox.open_family(&["ada"]);
     let keys = |it: &Value| -> Vec<String> { it.as_object().unwrap().keys().cloned().collect() };
     let sorted = |words: &str| -> Vec<String> {
         let mut words: Vec<_> = words.split(' ').map(str::to_owned).collect();
         words.sort();
         words
     };
-    let issued = place.json(&[
+    let issued = sandbox.json(&[
         "grant",
         "issue",
         "--to",
@@ -67,17 +51,17 @@ fn permissions_as_the_command_prints_them() {
         (&issued["by"], &issued["cap_tokens"]),
         (&"lead".into(), &500.into())
     );
-    let code = place.json(&[
+    let code = sandbox.json(&[
         "grant", "issue", "--to", "ada", "--code", "200", "--ttl", "PT1H",
     ]);
     let token = issued["budget_token"].as_str().unwrap();
-    let read = place.json(&["deref", POINTER, "--agent", "ada", "--budget-token", token]);
+    let read = sandbox.json(&["deref", POINTER, "--agent", "ada", "--budget-token", token]);
     assert_eq!(
         (&read["grant"], &read["budget"]["repo_spans"]["used"]),
         (&issued["id"], &0.into())
     );
-    place.json(&["grant", "revoke", code["id"].as_str().unwrap()]);
-    let listed = place.json(&["grant", "list"]);
+    sandbox.json(&["grant", "revoke", code["id"].as_str().unwrap()]);
+    let listed = sandbox.json(&["grant", "list"]);
     let states: Vec<&Value> = listed["grants"]
         .as_array()
         .unwrap()
@@ -87,13 +71,13 @@ fn permissions_as_the_command_prints_them() {
     assert_eq!(states, ["revoked", "spent"]);
     assert!(!listed.to_string().contains("token\":"), "{listed}");
     for _ in 0..3 {
-        place.json(&["deref", POINTER, "--agent", "ada"]);
+        sandbox.json(&["deref", POINTER, "--agent", "ada"]);
     }
-    let refused = place.run(&["--json", "deref", POINTER, "--agent", "ada"]);
+    let refused = sandbox.run(&["--json", "deref", POINTER, "--agent", "ada"]);
     assert_eq!(refused.code, Some(1));
     let error: Value = serde_json::from_str(&refused.err).unwrap();
     assert_eq!(error["error"]["figures"]["repo_spans"]["limit"], 3);
-    let budget = place.json(&["budget", "--agent", "ada"]);
+    let budget = sandbox.json(&["budget", "--agent", "ada"]);
     let ada = &budget["agents"][0];
     let mut found = keys(ada);
     found.sort();
@@ -104,7 +88,7 @@ fn permissions_as_the_command_prints_them() {
         (&1.into(), &1.into())
     );
     assert_eq!(
-        place.json(&["requests"])["requests"],
+        sandbox.json(&["requests"])["requests"],
         Value::Array(Vec::new())
     );
     // The output for people shows the same.
@@ -114,7 +98,7 @@ fn permissions_as_the_command_prints_them() {
         &["requests", "--all"],
         &["agents"],
     ] {
-        let ran = place.run(args);
+        let ran = sandbox.run(args);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{args:?}");
         assert!(!ran.out.trim().is_empty(), "{args:?}");
     }
@@ -122,12 +106,12 @@ fn permissions_as_the_command_prints_them() {
 
 #[test]
 fn a_hundred_processes_spend_a_grant_once() {
-    let place = Place::new();
-    family(&place, &["ada"]);
+    let sandbox = Sandbox::new();
+    sandbox.open_family(&["ada"]);
     for _ in 0..3 {
-        place.json(&["deref", POINTER, "--agent", "ada", "--turn", "t"]);
+        sandbox.json(&["deref", POINTER, "--agent", "ada", "--turn", "t"]);
     }
-    let issued = place.json(&["grant", "issue", "--to", "ada", "--pointer", POINTER]);
+    let issued = sandbox.json(&["grant", "issue", "--to", "ada", "--pointer", POINTER]);
     let token = issued["budget_token"].as_str().unwrap();
     let named = [
         "deref",
@@ -141,8 +125,8 @@ fn a_hundred_processes_spend_a_grant_once() {
     ];
     let all: Vec<Child> = (0..100)
         .map(|at| match at % 2 {
-            0 => start(&place, &named),
-            _ => start(&place, &named[..6]),
+            0 => start(&sandbox, &named),
+            _ => start(&sandbox, &named[..6]),
         })
         .collect();
     let read = all
@@ -150,10 +134,10 @@ fn a_hundred_processes_spend_a_grant_once() {
         .filter_map(|mut it| it.wait().unwrap().code().filter(|code| *code == 0))
         .count();
     assert_eq!(read, 1);
-    let budget = place.json(&["budget", "--agent", "ada"]);
+    let budget = sandbox.json(&["budget", "--agent", "ada"]);
     let grants = &budget["agents"][0]["grants"];
     assert_eq!((&grants["open"], &grants["spent"]), (&0.into(), &1.into()));
-    check_limits(&place);
+    check_limits(&sandbox);
 }
 
 /// Random numbers that a seed repeats.
@@ -177,9 +161,9 @@ fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
         std::env::var(name).map_or(usual, |it| it.parse().expect("a number"))
     };
     let mut dice = Dice(number("ENGRAM_SEED", 1));
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let children = ["ada", "bob", "cid"];
-    family(&place, &children);
+    sandbox.open_family(&children);
     let mut tokens: Vec<(usize, String)> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
     let other = "repo:src/retry.rs#L1@HEAD";
@@ -194,11 +178,11 @@ fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
             if let Some((_, token)) = named {
                 args.extend(["--budget-token", token]);
             }
-            running.push(start(&place, &args));
+            running.push(start(&sandbox, &args));
         }
         if dice.throw(2) == 0 {
             let at = dice.throw(3) as usize;
-            let issued = place.json(&[
+            let issued = sandbox.json(&[
                 "grant",
                 "issue",
                 "--to",
@@ -213,7 +197,7 @@ fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
         }
         if dice.throw(4) == 0 && !ids.is_empty() {
             let at = dice.throw(ids.len() as u64) as usize;
-            place.run(&["grant", "revoke", &ids[at]]);
+            sandbox.run(&["grant", "revoke", &ids[at]]);
         }
         for mut child in running {
             if dice.throw(3) == 0 {
@@ -227,19 +211,19 @@ fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
             child.wait().unwrap();
         }
         if step % 10 == 9 {
-            check_limits(&place);
+            check_limits(&sandbox);
         }
     }
-    check_limits(&place);
-    assert_eq!(place.json(&["doctor", "--replay"])["ok"], true);
+    check_limits(&sandbox);
+    assert_eq!(sandbox.json(&["doctor", "--replay"])["ok"], true);
 }
 
 /// Reads the journal from its beginning. After each entry, no turn has exceeded its limits. Each
 /// grant paid once, after it was issued and before it was revoked, for the agent and the pointer
 /// that it names.
 #[track_caller]
-fn check_limits(place: &Place) {
-    let database = rusqlite::Connection::open(place.home().join("engram.db")).unwrap();
+fn check_limits(sandbox: &Sandbox) {
+    let database = rusqlite::Connection::open(sandbox.home().join("engram.db")).unwrap();
     let mut rows = database
         .prepare("SELECT kind, agent, subject, body FROM journal ORDER BY seq")
         .unwrap();

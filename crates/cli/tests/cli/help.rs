@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::fixture::{Place, ran};
+use crate::fixture::{Sandbox, output_of};
 
 const VERBS: [&str; 38] = [
     "",
@@ -47,13 +47,13 @@ const VERBS: [&str; 38] = [
 
 #[test]
 fn help_teaches() {
-    let place = Place::bare();
+    let sandbox = Sandbox::bare();
     for verb in VERBS {
-        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.path("elsewhere"));
+        let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.path("elsewhere"));
         command
             .args(verb.split(' ').filter(|it| !it.is_empty()))
             .arg("--help");
-        let ran = ran(command.env("COLUMNS", "100").output().unwrap());
+        let ran = output_of(command.env("COLUMNS", "100").output().unwrap());
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{verb}");
         let name = match verb {
             "" => "engram".to_owned(),
@@ -61,13 +61,13 @@ fn help_teaches() {
         };
         insta::assert_snapshot!(format!("help_{name}"), ran.out);
     }
-    assert!(!place.home().exists(), "help creates no home");
+    assert!(!sandbox.home().exists(), "help creates no home");
 }
 
 #[test]
 fn every_verb_has_its_help_tested() {
-    let place = Place::bare();
-    let help = place.run(&["--help"]).out;
+    let sandbox = Sandbox::bare();
+    let help = sandbox.run(&["--help"]).out;
     let list = help
         .split("Commands:")
         .nth(1)
@@ -94,15 +94,15 @@ fn every_verb_has_its_help_tested() {
 
 #[test]
 fn completions_are_there_and_bash_reads_its_own() {
-    let place = Place::bare();
+    let sandbox = Sandbox::bare();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = place.run(&["completions", shell]);
+        let script = sandbox.run(&["completions", shell]);
         assert_eq!((script.code, script.err.as_str()), (Some(0), ""), "{shell}");
         for word in ["query", "reindex", "jsonl"] {
             assert!(script.out.contains(word), "{shell}: {word}");
         }
         if shell == "bash" {
-            let file = place.write("engram.bash", &script.out);
+            let file = sandbox.write("engram.bash", &script.out);
             let read = Command::new("bash").arg("-n").arg(file).output().unwrap();
             assert!(read.status.success(), "{read:?}");
         }

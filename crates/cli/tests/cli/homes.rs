@@ -12,46 +12,51 @@ use std::{
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::fixture::{CommandOutput, POINTER, Place, files, keys, mount, ran, with_mounts};
+use crate::fixture::{CommandOutput, POINTER, Sandbox, files, keys, mount, output_of, with_mounts};
 
 /// Runs the command without `--home`; `data` sets the data folder by its variable.
-fn ask(place: &Place, data: Option<&str>, args: &[&str]) -> CommandOutput {
-    let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+fn run_without_home(sandbox: &Sandbox, data: Option<&str>, args: &[&str]) -> CommandOutput {
+    let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
     command.envs(data.map(|it| ("XDG_DATA_HOME", it)));
-    ran(command.args(args).arg("--json").output().unwrap())
+    output_of(command.args(args).arg("--json").output().unwrap())
 }
 
 /// Runs the command with one home.
-fn over(place: &Place, home: &Path, args: &[&str]) -> CommandOutput {
-    ask(
-        place,
+fn run_over(sandbox: &Sandbox, home: &Path, args: &[&str]) -> CommandOutput {
+    run_without_home(
+        sandbox,
         None,
         &[&["--home", home.to_str().unwrap()], args].concat(),
     )
 }
 
-fn put(claim: &str) -> [&str; 5] {
+fn put_args(claim: &str) -> [&str; 5] {
     ["put", "--claim", claim, "--pointer", POINTER]
 }
 
-fn former(place: &Place) -> PathBuf {
-    place.path("person/.engram")
+fn former_home(sandbox: &Sandbox) -> PathBuf {
+    sandbox.path("person/.engram")
 }
 
-fn own(place: &Place) -> PathBuf {
-    place.path("person/.local/share/engram")
+fn own_home(sandbox: &Sandbox) -> PathBuf {
+    sandbox.path("person/.local/share/engram")
 }
 
 /// Creates a machine on which an earlier build was used; returns the id of a claim.
-fn used() -> (Place, String) {
-    let place = Place::new();
-    let stored = over(&place, &former(&place), &put("Retries use full jitter.")).json();
+fn make_used_machine() -> (Sandbox, String) {
+    let sandbox = Sandbox::new();
+    let stored = run_over(
+        &sandbox,
+        &former_home(&sandbox),
+        &put_args("Retries use full jitter."),
+    )
+    .json();
     let id = stored["id"].as_str().unwrap().to_owned();
-    (place, id)
+    (sandbox, id)
 }
 
 /// Returns the files of a home whose log is empty, without its lock and doorbell.
-fn kept(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn files_at_rest(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = files(home);
     all.retain(|it, _| !it.ends_with("write.lock"));
     all
@@ -59,48 +64,51 @@ fn kept(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn the_default_is_the_data_folder() {
-    let place = Place::new();
-    let data = place.path("data");
+    let sandbox = Sandbox::new();
+    let data = sandbox.path("data");
     let data = data.to_str().unwrap();
     for (variable, want) in [
-        (None, own(&place)),
-        (Some(data), place.path("data/engram")),
+        (None, own_home(&sandbox)),
+        (Some(data), sandbox.path("data/engram")),
         // Neither value is an absolute path, so both are ignored.
-        (Some(""), own(&place)),
-        (Some("data"), own(&place)),
+        (Some(""), own_home(&sandbox)),
+        (Some("data"), own_home(&sandbox)),
     ] {
-        let status = ask(&place, variable, &["status"]).json();
+        let status = run_without_home(&sandbox, variable, &["status"]).json();
         assert_eq!(status["home"], want.to_str().unwrap(), "{variable:?}");
         assert!(want.join("engram.db").exists());
         let mode = fs::metadata(&want).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
     }
-    assert!(!former(&place).exists() && !place.repo().join("data").exists());
+    assert!(!former_home(&sandbox).exists() && !sandbox.repo().join("data").exists());
 }
 
 #[test]
 fn a_home_of_ours_at_the_former_place_goes_on_being_used() {
-    let (place, id) = used();
+    let (sandbox, id) = make_used_machine();
     let home = |it: &Path| json!(it.to_str().unwrap());
     assert_eq!(
-        ask(&place, None, &["status"]).json()["home"],
-        home(&former(&place))
+        run_without_home(&sandbox, None, &["status"]).json()["home"],
+        home(&former_home(&sandbox))
     );
-    assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
-    let doctor = ask(&place, None, &["doctor"]).json();
+    assert_eq!(
+        run_without_home(&sandbox, None, &["get", &id]).json()["id"],
+        id.as_str()
+    );
+    let doctor = run_without_home(&sandbox, None, &["doctor"]).json();
     let found = doctor["findings"][0]["found"].as_str().unwrap();
     assert!(
         found.contains("--move-home") && found.contains(".local/share"),
         "{found}"
     );
-    assert!(!own(&place).exists());
+    assert!(!own_home(&sandbox).exists());
     // A home in the data folder takes precedence, and `doctor` mentions the other one.
-    over(&place, &own(&place), &["status"]).json();
+    run_over(&sandbox, &own_home(&sandbox), &["status"]).json();
     assert_eq!(
-        ask(&place, None, &["status"]).json()["home"],
-        home(&own(&place))
+        run_without_home(&sandbox, None, &["status"]).json()["home"],
+        home(&own_home(&sandbox))
     );
-    let doctor = ask(&place, None, &["doctor"]).json();
+    let doctor = run_without_home(&sandbox, None, &["doctor"]).json();
     let found = doctor["findings"][0]["found"].as_str().unwrap();
     assert!(found.contains("unused home"), "{found}");
 }
@@ -108,8 +116,8 @@ fn a_home_of_ours_at_the_former_place_goes_on_being_used() {
 /// Another program owns the former place: its files stay unchanged, and Engram still works.
 #[test]
 fn two_programs_of_one_name_keep_apart() {
-    let place = Place::new();
-    let theirs = former(&place);
+    let sandbox = Sandbox::new();
+    let theirs = former_home(&sandbox);
     fs::create_dir_all(&theirs).unwrap();
     fs::write(theirs.join("cloud.json"), "theirs").unwrap();
     let database = Connection::open(theirs.join("engram.db")).unwrap();
@@ -124,9 +132,9 @@ fn two_programs_of_one_name_keep_apart() {
             .unwrap()
     };
     let at = changed();
-    ask(&place, None, &put("Retries use full jitter.")).json();
-    let status = ask(&place, None, &["status"]).json();
-    assert_eq!(status["home"], own(&place).to_str().unwrap());
+    run_without_home(&sandbox, None, &put_args("Retries use full jitter.")).json();
+    let status = run_without_home(&sandbox, None, &["status"]).json();
+    assert_eq!(status["home"], own_home(&sandbox).to_str().unwrap());
     for args in [
         &["status"][..],
         &["doctor"],
@@ -135,9 +143,9 @@ fn two_programs_of_one_name_keep_apart() {
         &["feed"],
         &["mcp"],
         &["serve"],
-        &put("More."),
+        &put_args("More."),
     ] {
-        let error = over(&place, &theirs, args).error();
+        let error = run_over(&sandbox, &theirs, args).error();
         assert_eq!(error["code"], "STORE_CORRUPT", "{args:?}");
         let message = error["message"].as_str().unwrap();
         let names = theirs.join("engram.db");
@@ -148,15 +156,15 @@ fn two_programs_of_one_name_keep_apart() {
         );
         assert_eq!(files(&theirs), before, "{args:?}");
     }
-    ask(&place, None, &["doctor", "--move-home"]).refused("NOT_FOUND");
+    run_without_home(&sandbox, None, &["doctor", "--move-home"]).refused("NOT_FOUND");
     assert_eq!((files(&theirs), changed()), (before, at));
 }
 
 /// A pipe must not block the command.
 #[test]
 fn what_is_no_file_is_refused_at_once() {
-    let place = Place::new();
-    let at = place.home().join("engram.db");
+    let sandbox = Sandbox::new();
+    let at = sandbox.home().join("engram.db");
     type Make<'a> = &'a dyn Fn();
     let cases: [Make<'_>; 3] = [
         &|| fs::create_dir(&at).unwrap(),
@@ -167,13 +175,13 @@ fn what_is_no_file_is_refused_at_once() {
         },
     ];
     for make in cases {
-        fs::create_dir(place.home()).unwrap();
+        fs::create_dir(sandbox.home()).unwrap();
         make();
-        place.run(&["status", "--json"]).refused("STORE_CORRUPT");
-        place.run(&["mcp", "--json"]).refused("STORE_CORRUPT");
-        let names = fs::read_dir(place.home()).unwrap().count();
+        sandbox.run(&["status", "--json"]).refused("STORE_CORRUPT");
+        sandbox.run(&["mcp", "--json"]).refused("STORE_CORRUPT");
+        let names = fs::read_dir(sandbox.home()).unwrap().count();
         assert_eq!(names, 1, "nothing is created beside it");
-        fs::remove_dir_all(place.home()).unwrap();
+        fs::remove_dir_all(sandbox.home()).unwrap();
     }
 }
 
@@ -203,16 +211,16 @@ fn write(home: &Path, names: &[&str]) {
     }
 }
 
-/// Moves the home of `place` and checks both places afterwards.
-fn moves(place: &Place, id: &str, strange: &[&str], data: Option<&str>) {
-    let (from, own) = (former(place), own(place));
+/// Moves the home of `sandbox` and checks both places afterwards.
+fn check_move(sandbox: &Sandbox, id: &str, strange: &[&str], data: Option<&str>) {
+    let (from, own) = (former_home(sandbox), own_home(sandbox));
     let to = data.map_or(own, |it| Path::new(it).join("engram"));
     write(&from, OURS);
     write(&from, strange);
     // The socket of a window that was killed.
     drop(UnixListener::bind(from.join("window.sock")).unwrap());
-    let before = ask(place, data, &["query", "retries"]).json();
-    let moved = ask(place, data, &["doctor", "--move-home"]).json();
+    let before = run_without_home(sandbox, data, &["query", "retries"]).json();
+    let moved = run_without_home(sandbox, data, &["doctor", "--move-home"]).json();
     assert_eq!(keys(&moved), ["from", "moved", "reconnect", "stayed", "to"]);
     let paths = (json!(from.to_str().unwrap()), json!(to.to_str().unwrap()));
     assert_eq!((&moved["from"], &moved["to"]), (&paths.0, &paths.1));
@@ -235,33 +243,45 @@ fn moves(place: &Place, id: &str, strange: &[&str], data: Option<&str>) {
         from.exists(),
         !strange.is_empty(),
         "{:?}",
-        files(place.path("person").as_path())
+        files(sandbox.path("person").as_path())
     );
     assert_eq!(names(&moved["stayed"]).len(), strange.len(), "{moved}");
-    assert_eq!(ask(place, data, &["get", id]).json()["id"], id);
-    assert_eq!(ask(place, data, &["query", "retries"]).json(), before);
-    ask(place, data, &put("At the new place.")).json();
-    assert_eq!(ask(place, data, &["status"]).json()["home"], paths.1);
-    assert_eq!(ask(place, data, &["doctor"]).json()["ok"], true);
-    ask(place, data, &["doctor", "--move-home"]).refused("NOT_FOUND");
+    assert_eq!(
+        run_without_home(sandbox, data, &["get", id]).json()["id"],
+        id
+    );
+    assert_eq!(
+        run_without_home(sandbox, data, &["query", "retries"]).json(),
+        before
+    );
+    run_without_home(sandbox, data, &put_args("At the new place.")).json();
+    assert_eq!(
+        run_without_home(sandbox, data, &["status"]).json()["home"],
+        paths.1
+    );
+    assert_eq!(
+        run_without_home(sandbox, data, &["doctor"]).json()["ok"],
+        true
+    );
+    run_without_home(sandbox, data, &["doctor", "--move-home"]).refused("NOT_FOUND");
     // A command that still names the former place is refused, and creates no home there.
-    let named = [&["--home", from.to_str().unwrap()][..], &put("Where?")].concat();
-    ask(place, data, &named).refused("NOT_FOUND");
+    let named = [&["--home", from.to_str().unwrap()][..], &put_args("Where?")].concat();
+    run_without_home(sandbox, data, &named).refused("NOT_FOUND");
     assert!(!from.join("engram.db").exists());
 }
 
 #[test]
 fn a_home_is_moved_with_all_that_is_ours() {
     for strange in [&[][..], STRANGE] {
-        let (place, id) = used();
-        moves(&place, &id, strange, None);
+        let (sandbox, id) = make_used_machine();
+        check_move(&sandbox, &id, strange, None);
     }
     // The same as text, with a target folder that already exists.
-    let (place, _) = used();
-    fs::create_dir_all(own(&place)).unwrap();
-    write(&former(&place), &["cloud.json"]);
-    let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
-    let said = ran(command.args(["doctor", "--move-home"]).output().unwrap());
+    let (sandbox, _) = make_used_machine();
+    fs::create_dir_all(own_home(&sandbox)).unwrap();
+    write(&former_home(&sandbox), &["cloud.json"]);
+    let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
+    let said = output_of(command.args(["doctor", "--move-home"]).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
     for word in ["moved from", "engram.db", "left in", "cloud.json"] {
         assert!(said.out.contains(word), "{word}: {said:?}");
@@ -272,11 +292,14 @@ fn a_home_is_moved_with_all_that_is_ours() {
 #[test]
 fn a_log_that_was_left_is_not_taken_in() {
     for left in ["engram.db-wal", "engram.db-shm", "engram.db-journal"] {
-        let (place, id) = used();
-        fs::create_dir_all(own(&place)).unwrap();
-        write(&own(&place), &[left]);
-        ask(&place, None, &["doctor", "--move-home"]).refused("STORE_READ_ONLY");
-        assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
+        let (sandbox, id) = make_used_machine();
+        fs::create_dir_all(own_home(&sandbox)).unwrap();
+        write(&own_home(&sandbox), &[left]);
+        run_without_home(&sandbox, None, &["doctor", "--move-home"]).refused("STORE_READ_ONLY");
+        assert_eq!(
+            run_without_home(&sandbox, None, &["get", &id]).json()["id"],
+            id.as_str()
+        );
     }
 }
 
@@ -284,27 +307,27 @@ fn a_log_that_was_left_is_not_taken_in() {
 fn a_home_is_moved_to_another_disk() {
     with_mounts("homes::a_home_is_moved_to_another_disk", || {
         for strange in [&[][..], STRANGE] {
-            let (place, id) = used();
-            let disk = place.path("disk");
+            let (sandbox, id) = make_used_machine();
+            let disk = sandbox.path("disk");
             fs::create_dir(&disk).unwrap();
             let disk = disk.to_str().unwrap();
             mount(&["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk]);
-            moves(&place, &id, strange, Some(disk));
+            check_move(&sandbox, &id, strange, Some(disk));
         }
         // The disk is too small: everything is restored.
-        let (place, id) = used();
-        let disk = place.path("small");
+        let (sandbox, id) = make_used_machine();
+        let disk = sandbox.path("small");
         fs::create_dir(&disk).unwrap();
         let disk = disk.to_str().unwrap();
         mount(&["-t", "tmpfs", "-o", "size=128k", "tmpfs", disk]);
-        write(&former(&place), OURS);
+        write(&former_home(&sandbox), OURS);
         let names = |it: &Path| files(it).into_keys().collect::<Vec<_>>();
-        let before = names(&former(&place));
-        ask(&place, Some(disk), &["doctor", "--move-home"]).refused("STORE_FULL");
-        assert_eq!(names(&former(&place)), before);
+        let before = names(&former_home(&sandbox));
+        run_without_home(&sandbox, Some(disk), &["doctor", "--move-home"]).refused("STORE_FULL");
+        assert_eq!(names(&former_home(&sandbox)), before);
         assert_eq!(names(Path::new(disk)), Vec::<PathBuf>::new());
         assert_eq!(
-            ask(&place, Some(disk), &["get", &id]).json()["id"],
+            run_without_home(&sandbox, Some(disk), &["get", &id]).json()["id"],
             id.as_str()
         );
     });
@@ -312,26 +335,26 @@ fn a_home_is_moved_to_another_disk() {
 
 #[test]
 fn a_home_in_use_is_not_moved() {
-    let (place, id) = used();
+    let (sandbox, id) = make_used_machine();
     let refused = |why: &str| {
-        let error = ask(&place, None, &["doctor", "--move-home"]).error();
+        let error = run_without_home(&sandbox, None, &["doctor", "--move-home"]).error();
         assert_eq!(error["code"], "STORE_LOCKED", "{why}: {error}");
         assert!(
             error["message"].as_str().unwrap().contains(".engram"),
             "{error}"
         );
-        assert!(!own(&place).exists(), "{why}");
+        assert!(!own_home(&sandbox).exists(), "{why}");
     };
-    let lock = fs::File::open(former(&place).join("write.lock")).unwrap();
+    let lock = fs::File::open(former_home(&sandbox).join("write.lock")).unwrap();
     lock.lock().unwrap();
     refused("a writer has its turn");
     drop(lock);
-    let window = UnixListener::bind(former(&place).join("window.sock")).unwrap();
+    let window = UnixListener::bind(former_home(&sandbox).join("window.sock")).unwrap();
     refused("a window is open");
     drop(window);
 
     // A process that has the home open and does nothing.
-    let mut other = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+    let mut other = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
     let mut other = other
         .args(["put", "--jsonl", "-", "--json"])
         .stdin(Stdio::piped())
@@ -349,80 +372,99 @@ fn a_home_in_use_is_not_moved() {
     say("After.");
     drop(other.stdin.take());
     assert!(other.wait().unwrap().success());
-    ask(&place, None, &["doctor", "--move-home"]).json();
-    assert_eq!(ask(&place, None, &["status"]).json()["engrams"], 3);
-    assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
+    run_without_home(&sandbox, None, &["doctor", "--move-home"]).json();
+    assert_eq!(
+        run_without_home(&sandbox, None, &["status"]).json()["engrams"],
+        3
+    );
+    assert_eq!(
+        run_without_home(&sandbox, None, &["get", &id]).json()["id"],
+        id.as_str()
+    );
 }
 
 #[test]
 fn what_is_at_the_new_place_is_not_written_over() {
     for there in ["engram.db", "config.toml", "write.lock"] {
-        let (place, id) = used();
-        write(&former(&place), &["config.toml"]);
-        write(&own(&place), &[there]);
-        let before = (kept(&former(&place)), files(&own(&place)));
-        let error = ask(&place, None, &["doctor", "--move-home"]).error();
+        let (sandbox, id) = make_used_machine();
+        write(&former_home(&sandbox), &["config.toml"]);
+        write(&own_home(&sandbox), &[there]);
+        let before = (
+            files_at_rest(&former_home(&sandbox)),
+            files(&own_home(&sandbox)),
+        );
+        let error = run_without_home(&sandbox, None, &["doctor", "--move-home"]).error();
         assert_eq!(error["code"], "STORE_READ_ONLY", "{error}");
         assert!(
             error["message"].as_str().unwrap().contains(there),
             "{error}"
         );
-        let after = (kept(&former(&place)), files(&own(&place)));
+        let after = (
+            files_at_rest(&former_home(&sandbox)),
+            files(&own_home(&sandbox)),
+        );
         assert_eq!(before.1, after.1);
         assert!(before.0.keys().eq(after.0.keys()));
-        assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
+        assert_eq!(
+            run_without_home(&sandbox, None, &["get", &id]).json()["id"],
+            id.as_str()
+        );
     }
     // Nor is a home moved that the user chose with --home, or that another program uses too.
-    let (place, _) = used();
-    over(&place, &former(&place), &["doctor", "--move-home"]).refused("SCHEMA_INVALID");
-    let database = Connection::open(former(&place).join("engram.db")).unwrap();
+    let (sandbox, _) = make_used_machine();
+    run_over(&sandbox, &former_home(&sandbox), &["doctor", "--move-home"])
+        .refused("SCHEMA_INVALID");
+    let database = Connection::open(former_home(&sandbox).join("engram.db")).unwrap();
     database
         .execute_batch("CREATE TABLE observations (a)")
         .unwrap();
     drop(database);
-    let error = ask(&place, None, &["doctor", "--move-home"]).error();
+    let error = run_without_home(&sandbox, None, &["doctor", "--move-home"]).error();
     assert_eq!(error["code"], "STORE_CORRUPT");
     assert!(
         error["message"].as_str().unwrap().contains("observations"),
         "{error}"
     );
-    assert_eq!(ask(&place, None, &["status"]).json()["engrams"], 1);
+    assert_eq!(
+        run_without_home(&sandbox, None, &["status"]).json()["engrams"],
+        1
+    );
 }
 
 #[test]
 fn agents_that_name_the_former_place_are_listed() {
-    let (place, _) = used();
-    let from = former(&place);
+    let (sandbox, _) = make_used_machine();
+    let from = former_home(&sandbox);
     // The same home under a path that has to be named, and a configuration that follows the move by
     // itself.
     let other = from.join("../.engram");
-    over(&place, &other, &["connect", "codex", "--yes"]).json();
-    ask(&place, None, &["connect", "claude", "--yes"]).json();
-    let config = place.path("codex/config.toml");
+    run_over(&sandbox, &other, &["connect", "codex", "--yes"]).json();
+    run_without_home(&sandbox, None, &["connect", "claude", "--yes"]).json();
+    let config = sandbox.path("codex/config.toml");
     let text = fs::read_to_string(&config).unwrap();
     fs::write(&config, text.replace("/../.engram", "")).unwrap();
-    let moved = ask(&place, None, &["doctor", "--move-home"]).json();
+    let moved = run_without_home(&sandbox, None, &["doctor", "--move-home"]).json();
     let want = json!([{ "path": config.to_str().unwrap(), "command": "engram connect codex" }]);
     assert_eq!(moved["reconnect"], want);
-    ask(&place, None, &["connect", "codex", "--yes"]).json();
+    run_without_home(&sandbox, None, &["connect", "codex", "--yes"]).json();
     assert!(!fs::read_to_string(&config).unwrap().contains("--home"));
 }
 
 #[test]
 fn doctor_says_which_engram_a_shell_starts() {
-    let place = Place::new();
-    place.put("Retries use full jitter.");
+    let sandbox = Sandbox::new();
+    sandbox.put("Retries use full jitter.");
     let own = Path::new(env!("CARGO_BIN_EXE_engram"));
     let program = |name: &str, mode: u32| {
-        let file = place.write(name, "#!/bin/sh\n");
+        let file = sandbox.write(name, "#!/bin/sh\n");
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
         file.parent().unwrap().to_owned()
     };
     let other = program("other/engram", 0o755);
     let text = program("text/engram", 0o644);
-    fs::create_dir_all(place.path("link")).unwrap();
-    std::os::unix::fs::symlink(own, place.path("link/engram")).unwrap();
-    let (link, own) = (place.path("link"), own.parent().unwrap().to_owned());
+    fs::create_dir_all(sandbox.path("link")).unwrap();
+    std::os::unix::fs::symlink(own, sandbox.path("link/engram")).unwrap();
+    let (link, own) = (sandbox.path("link"), own.parent().unwrap().to_owned());
     for (path, ok, says) in [
         (vec![&own], true, "this engram"),
         (vec![&link, &other], true, "this engram"),
@@ -431,9 +473,9 @@ fn doctor_says_which_engram_a_shell_starts() {
         (vec![&text], true, "not on PATH"),
         (vec![], true, "not on PATH"),
     ] {
-        let mut command = place.command();
+        let mut command = sandbox.command();
         command.env("PATH", std::env::join_paths(&path).unwrap());
-        let doctor = ran(command.args(["doctor", "--json"]).output().unwrap());
+        let doctor = output_of(command.args(["doctor", "--json"]).output().unwrap());
         let health: Value = serde_json::from_str(&doctor.out).unwrap();
         let found = health["findings"].as_array().unwrap().last().unwrap();
         assert_eq!(keys(found), ["found", "ok", "what"]);
@@ -453,15 +495,15 @@ fn doctor_says_which_engram_a_shell_starts() {
 /// journal with a gap, with its file, and rebuilds nothing from it.
 #[test]
 fn doctor_replays_the_journal_and_fills_the_tables_anew() {
-    let place = Place::new();
-    place.put("Retries use full jitter.");
+    let sandbox = Sandbox::new();
+    sandbox.put("Retries use full jitter.");
     let damage = |sql: &str| {
-        let database = Connection::open(place.home().join("engram.db")).unwrap();
+        let database = Connection::open(sandbox.home().join("engram.db")).unwrap();
         database.execute_batch("PRAGMA foreign_keys = off").unwrap();
         database.execute_batch(sql).unwrap();
     };
     let journal = |args: &[&str]| {
-        let out = place.run(&[&["doctor", "--json"], args].concat());
+        let out = sandbox.run(&[&["doctor", "--json"], args].concat());
         let health: Value = serde_json::from_str(&out.out).unwrap();
         let all = health["findings"].as_array().unwrap().clone();
         let found = all.into_iter().find(|it| it["what"] == "journal").unwrap();
@@ -476,18 +518,18 @@ fn doctor_replays_the_journal_and_fills_the_tables_anew() {
     );
     assert!(journal(&["--rebuild"]).0);
     assert!(journal(&["--replay"]).0);
-    place.put("Another.");
+    sandbox.put("Another.");
     damage("DELETE FROM journal WHERE seq = 1");
     let (ok, found) = journal(&[]);
     assert!(
         !ok && found.contains("entry 1 is missing") && found.contains("engram.db"),
         "{found}"
     );
-    let refused = place.run(&["doctor", "--rebuild", "--json"]).error();
+    let refused = sandbox.run(&["doctor", "--rebuild", "--json"]).error();
     assert_eq!(refused["code"], "STORE_CORRUPT");
     assert!(
         refused["message"].as_str().unwrap().contains("engram.db"),
         "{refused}"
     );
-    assert_eq!(place.json(&["query", "jitter"])["verdict"], "strong");
+    assert_eq!(sandbox.json(&["query", "jitter"])["verdict"], "strong");
 }

@@ -11,29 +11,29 @@ use std::{
 
 use serde_json::json;
 
-use crate::fixture::{Pipe, Place, Use, files, make_repository, ran};
+use crate::fixture::{Pipe, Sandbox, Use, files, make_repository, output_of};
 
 fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
 /// Returns all files outside our home.
-fn world(place: &Place) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = files(&place.path(""));
-    all.retain(|it, _| !it.starts_with(place.home()));
+fn files_outside_home(sandbox: &Sandbox) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = files(&sandbox.path(""));
+    all.retain(|it, _| !it.starts_with(sandbox.home()));
     all
 }
 
 #[test]
 fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
-    let place = Place::new();
-    place.write("person/settings.json", "{}");
-    place.write("repo/.git/theirs.json", "{}");
-    place.write("repo/packages/a/.git/theirs.json", "{}");
-    place.write("repo-of-another/a.json", "{}");
-    symlink(place.path("person"), place.path("repo/out")).unwrap();
-    let link = place.repo().join(".mcp.json");
-    let absolute = place.path("person/settings.json");
+    let sandbox = Sandbox::new();
+    sandbox.write("person/settings.json", "{}");
+    sandbox.write("repo/.git/theirs.json", "{}");
+    sandbox.write("repo/packages/a/.git/theirs.json", "{}");
+    sandbox.write("repo-of-another/a.json", "{}");
+    symlink(sandbox.path("person"), sandbox.path("repo/out")).unwrap();
+    let link = sandbox.repo().join(".mcp.json");
+    let absolute = sandbox.path("person/settings.json");
     for target in [
         absolute.to_str().unwrap(),
         "../person/settings.json",
@@ -51,12 +51,12 @@ fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
         "/dev/null",
     ] {
         symlink(target, &link).unwrap();
-        let before = world(&place);
+        let before = files_outside_home(&sandbox);
         for args in [
             &["connect", "claude", "--yes"][..],
             &["connect", "claude", "--undo", "--yes"],
         ] {
-            let error = place.run(&[args, &["--json"]].concat()).error();
+            let error = sandbox.run(&[args, &["--json"]].concat()).error();
             assert_eq!(error["code"], "SCOPE_DENIED", "{target}: {error}");
             let message = error["message"].as_str().unwrap();
             assert!(message.contains(".mcp.json"), "{target}: {error}");
@@ -66,24 +66,24 @@ fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
                     .unwrap()
                     .contains("Nothing was changed")
             );
-            assert_eq!(world(&place), before, "{target}");
+            assert_eq!(files_outside_home(&sandbox), before, "{target}");
         }
         fs::remove_file(&link).unwrap();
     }
     // A link that stays within the repository is followed, and the output shows it.
-    let inside = place.write("repo/conf/mcp.json", "{}");
+    let inside = sandbox.write("repo/conf/mcp.json", "{}");
     symlink("conf/mcp.json", &link).unwrap();
-    let shown = place.json(&["connect", "claude"]);
+    let shown = sandbox.json(&["connect", "claude"]);
     assert_eq!(shown["path"], inside.to_str().unwrap());
     assert!(shown["diff"].as_str().unwrap().contains("conf/mcp.json"));
-    let said = place.run(&["connect", "claude"]).out;
+    let said = sandbox.run(&["connect", "claude"]).out;
     assert!(
         said.contains(".mcp.json links to") && said.contains("+++"),
         "{said}"
     );
-    place.json(&["connect", "claude", "--yes"]);
+    sandbox.json(&["connect", "claude", "--yes"]);
     assert!(link.is_symlink() && read(&inside).unwrap().contains("engram"));
-    place.json(&["connect", "claude", "--undo", "--yes"]);
+    sandbox.json(&["connect", "claude", "--undo", "--yes"]);
     assert!(link.is_symlink() && read(&inside).as_deref() == Some("{}"));
 }
 
@@ -93,55 +93,55 @@ fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
 fn a_link_of_the_user_stays_a_link() {
     for is_there in [true, false] {
         for links in [1, 2] {
-            let place = Place::new();
-            let target = place.path("dotfiles/codex.toml");
+            let sandbox = Sandbox::new();
+            let target = sandbox.path("dotfiles/codex.toml");
             fs::create_dir_all(target.parent().unwrap()).unwrap();
-            fs::create_dir_all(place.path("codex")).unwrap();
+            fs::create_dir_all(sandbox.path("codex")).unwrap();
             if is_there {
                 fs::write(&target, "a = 1\n").unwrap();
             }
-            let named = place.path("codex/config.toml");
+            let named = sandbox.path("codex/config.toml");
             match links {
                 1 => symlink("../dotfiles/codex.toml", &named).unwrap(),
                 _ => {
-                    symlink(&target, place.path("dotfiles/other")).unwrap();
+                    symlink(&target, sandbox.path("dotfiles/other")).unwrap();
                     symlink("../dotfiles/other", &named).unwrap();
                 }
             }
             let before = read(&target);
-            let shown = place.run(&["connect", "codex"]).out;
+            let shown = sandbox.run(&["connect", "codex"]).out;
             let header = format!("+++ {}", target.display());
             assert!(
                 shown.contains(&header) && shown.contains("links to"),
                 "{shown}"
             );
             assert_eq!(read(&target), before);
-            let written = place.json(&["connect", "codex", "--yes"]);
+            let written = sandbox.json(&["connect", "codex", "--yes"]);
             assert_eq!(written["path"], target.to_str().unwrap());
             assert!(named.is_symlink() && read(&target).unwrap().contains("engram"));
-            place.json(&["connect", "codex", "--undo", "--yes"]);
+            sandbox.json(&["connect", "codex", "--undo", "--yes"]);
             assert!(named.is_symlink(), "target there: {is_there}, undone");
             assert_eq!(read(&target), before);
         }
     }
     // The link leads into a folder that does not exist, or to itself.
-    let place = Place::new();
-    fs::create_dir_all(place.path("codex")).unwrap();
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("codex")).unwrap();
     for target in ["../none/x.toml", "../none/../x.toml", "config.toml"] {
-        symlink(target, place.path("codex/config.toml")).unwrap();
-        let before = world(&place);
-        let ran = place.run(&["connect", "codex", "--yes", "--json"]);
+        symlink(target, sandbox.path("codex/config.toml")).unwrap();
+        let before = files_outside_home(&sandbox);
+        let ran = sandbox.run(&["connect", "codex", "--yes", "--json"]);
         ran.refused("SCHEMA_INVALID");
-        assert_eq!(world(&place), before, "{target}");
-        fs::remove_file(place.path("codex/config.toml")).unwrap();
+        assert_eq!(files_outside_home(&sandbox), before, "{target}");
+        fs::remove_file(sandbox.path("codex/config.toml")).unwrap();
     }
 }
 
 /// No pipe blocks the command, and no endless file fills its memory.
 #[test]
 fn what_is_no_file_is_refused_at_once() {
-    let place = Place::new();
-    fs::create_dir(place.path("codex")).unwrap();
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("codex")).unwrap();
     let read = [
         (
             ".mcp.json",
@@ -165,12 +165,12 @@ fn what_is_no_file_is_refused_at_once() {
             "SCHEMA_INVALID",
         ),
     ];
-    place.put("Retries use full jitter.");
-    place.json(&["connect", "codex"]);
+    sandbox.put("Retries use full jitter.");
+    sandbox.json(&["connect", "codex"]);
     for (name, args, code) in &read {
-        let path = place.repo().join(name);
+        let path = sandbox.repo().join(name);
         let refused = |what: &str| {
-            let error = place.run(&[&args[..], &["--json"]].concat()).error();
+            let error = sandbox.run(&[&args[..], &["--json"]].concat()).error();
             assert_eq!(error["code"], *code, "{what} {name}: {error}");
             let message = error["message"].as_str().unwrap();
             assert!(
@@ -195,7 +195,7 @@ fn what_is_no_file_is_refused_at_once() {
         }
         let large = fs::File::create(&path).unwrap();
         large.set_len(1 << 33).unwrap();
-        let error = place.run(&[&args[..], &["--json"]].concat()).error();
+        let error = sandbox.run(&[&args[..], &["--json"]].concat()).error();
         assert!(
             error["message"].as_str().unwrap().contains(match *name {
                 "token" => "an Engram token",
@@ -206,23 +206,23 @@ fn what_is_no_file_is_refused_at_once() {
         fs::remove_file(&path).unwrap();
     }
     for name in ["write.lock", "doorbell"] {
-        let path = place.home().join(name);
+        let path = sandbox.home().join(name);
         fs::remove_file(&path).unwrap();
         let pipe = Pipe::at(&path, Use::Write);
-        let error = place.run(&["status", "--json"]).error();
+        let error = sandbox.run(&["status", "--json"]).error();
         assert_eq!(error["code"], "STORE_CORRUPT", "{name}: {error}");
         drop(pipe);
         // Nor is the target of a link written.
-        let other = place.write("person/notes", "of the user");
+        let other = sandbox.write("person/notes", "of the user");
         symlink(&other, &path).unwrap();
-        place.run(&["status", "--json"]).refused("STORE_CORRUPT");
+        sandbox.run(&["status", "--json"]).refused("STORE_CORRUPT");
         assert_eq!(fs::read_to_string(other).unwrap(), "of the user");
         fs::remove_file(&path).unwrap();
-        place.json(&["status"]);
+        sandbox.json(&["status"]);
     }
-    let journal = place.home().join("engram.db-journal");
+    let journal = sandbox.home().join("engram.db-journal");
     let pipe = Pipe::at(&journal, Use::Read);
-    place.run(&["status", "--json"]).refused("STORE_CORRUPT");
+    sandbox.run(&["status", "--json"]).refused("STORE_CORRUPT");
     drop(pipe);
     // Engram works without the index.
     for (name, used) in [
@@ -230,21 +230,21 @@ fn what_is_no_file_is_refused_at_once() {
         (".tantivy-meta.lock", Use::Write),
         (".tantivy-writer.lock", Use::Write),
     ] {
-        place.json(&["doctor", "--reindex"]);
-        let path = place.home().join("index-6").join(name);
+        sandbox.json(&["doctor", "--reindex"]);
+        let path = sandbox.home().join("index-6").join(name);
         let _ = fs::remove_file(&path);
         let pipe = Pipe::at(&path, used);
-        assert_eq!(place.json(&["query", "full jitter"])["verdict"], "strong");
-        assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+        assert_eq!(sandbox.json(&["query", "full jitter"])["verdict"], "strong");
+        assert_eq!(sandbox.json(&["doctor", "--reindex"])["ok"], true);
         drop(pipe);
     }
     // An unusable record counts as missing.
-    place.json(&["connect", "codex", "--yes"]);
-    let records = fs::read_dir(place.home().join("connect")).unwrap();
+    sandbox.json(&["connect", "codex", "--yes"]);
+    let records = fs::read_dir(sandbox.home().join("connect")).unwrap();
     let record = records.map(|it| it.unwrap().path()).next().unwrap();
     fs::remove_file(&record).unwrap();
     let pipe = Pipe::at(&record, Use::Read);
-    place.json(&["connect", "codex", "--undo", "--yes"]);
+    sandbox.json(&["connect", "codex", "--undo", "--yes"]);
     drop(pipe);
 }
 
@@ -252,7 +252,7 @@ fn what_is_no_file_is_refused_at_once() {
 /// it.
 #[test]
 fn a_pipe_that_is_named_is_read() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let line = json!({ "claim": "Through a pipe.", "pointers": [crate::fixture::POINTER] });
     let message = json!({ "role": "r", "instructions": [] });
     let span = json!({ "id": 1, "path": "src/retry.rs", "start": 1, "end": 1 });
@@ -266,12 +266,12 @@ fn a_pipe_that_is_named_is_read() {
         ),
         (vec!["message", "validate"], message.to_string()),
     ] {
-        let path = place.path("pipe");
+        let path = sandbox.path("pipe");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.unwrap().success());
         let (at, line) = (path.clone(), format!("{input}\n"));
         let writer = std::thread::spawn(move || fs::write(at, line).unwrap());
-        let ran = ran(place.command().args(&args).arg(&path).output().unwrap());
+        let ran = output_of(sandbox.command().args(&args).arg(&path).output().unwrap());
         // If nobody read the pipe, this releases the writer.
         let both = fs::OpenOptions::new().read(true).write(true).open(&path);
         writer.join().unwrap();
@@ -279,7 +279,7 @@ fn a_pipe_that_is_named_is_read() {
         assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
         assert!(!ran.out.contains("error"), "{ran:?}");
         fs::remove_file(&path).unwrap();
-        let ran = place.feed(&[&args[..], &["/dev/stdin"]].concat(), input.as_bytes());
+        let ran = sandbox.feed(&[&args[..], &["/dev/stdin"]].concat(), input.as_bytes());
         assert!(
             ran.code == Some(0) && !ran.out.contains("error"),
             "{args:?}: {ran:?}"
@@ -290,9 +290,9 @@ fn a_pipe_that_is_named_is_read() {
 /// An agent may write its configuration while the user reviews the change.
 #[test]
 fn what_changed_while_it_was_looked_at_is_not_written_over() {
-    let place = Place::new();
-    let path = place.repo().join(".mcp.json");
-    let outside = place.write("person/.bashrc", "of the user");
+    let sandbox = Sandbox::new();
+    let path = sandbox.repo().join(".mcp.json");
+    let outside = sandbox.write("person/.bashrc", "of the user");
     type Change<'a> = &'a dyn Fn();
     let changes: [(Option<&str>, Change<'_>); 4] = [
         (Some("{}"), &|| fs::write(&path, "{\"theirs\": 1}").unwrap()),
@@ -309,10 +309,10 @@ fn what_changed_while_it_was_looked_at_is_not_written_over() {
         let line = format!(
             "'{}' --home '{}' connect claude",
             env!("CARGO_BIN_EXE_engram"),
-            place.home().display()
+            sandbox.home().display()
         );
-        let mut child = place
-            .plain("script", &place.repo())
+        let mut child = sandbox
+            .plain("script", &sandbox.repo())
             .args(["-qec", &line, "/dev/null"])
             .env("SHELL", "/bin/sh")
             .stdin(Stdio::piped())
@@ -326,14 +326,14 @@ fn what_changed_while_it_was_looked_at_is_not_written_over() {
             said.push(char::from(byte[0]));
         }
         change();
-        let after = world(&place);
+        let after = files_outside_home(&sandbox);
         child.stdin.take().unwrap().write_all(b"y\n").unwrap();
         out.read_to_string(&mut said).unwrap();
         assert!(!child.wait().unwrap().success(), "{at}: {said}");
         assert!(said.contains("has just been changed"), "{at}: {said}");
-        assert_eq!(world(&place), after, "{at}: {said}");
+        assert_eq!(files_outside_home(&sandbox), after, "{at}: {said}");
         assert!(
-            !place.home().join("connect").exists(),
+            !sandbox.home().join("connect").exists(),
             "{at}: no record was kept"
         );
     }
@@ -342,30 +342,30 @@ fn what_changed_while_it_was_looked_at_is_not_written_over() {
 /// A path may be longer than a file name, and two paths may differ only in their separators.
 #[test]
 fn a_record_is_kept_for_any_path() {
-    let place = Place::new();
-    let deep = place.path(&["long-name-of-a-folder"; 15].join("/"));
+    let sandbox = Sandbox::new();
+    let deep = sandbox.path(&["long-name-of-a-folder"; 15].join("/"));
     for repo in [
         deep.as_path(),
-        &place.path("a/b"),
-        &place.path("a_b"),
-        &place.path("größe 🦀"),
+        &sandbox.path("a/b"),
+        &sandbox.path("a_b"),
+        &sandbox.path("größe 🦀"),
     ] {
         make_repository(repo);
     }
     let before = ["{ \"mcpServers\": {} }\r\n", "{}", "", "{\"a\":1}"];
     let repos = [
         deep,
-        place.path("a/b"),
-        place.path("a_b"),
-        place.path("größe 🦀"),
+        sandbox.path("a/b"),
+        sandbox.path("a_b"),
+        sandbox.path("größe 🦀"),
     ];
     for (repo, before) in repos.iter().zip(before) {
         fs::write(repo.join(".mcp.json"), before).unwrap();
-        let ran = place.run_in(repo, &["connect", "claude", "--yes", "--json"]);
+        let ran = sandbox.run_in(repo, &["connect", "claude", "--yes", "--json"]);
         assert_eq!(ran.json()["written"], true);
     }
     for (at, (repo, before)) in repos.iter().zip(before).enumerate() {
-        place
+        sandbox
             .run_in(repo, &["connect", "claude", "--undo", "--yes", "--json"])
             .json();
         let now = fs::read_to_string(repo.join(".mcp.json")).unwrap();
@@ -380,26 +380,26 @@ fn a_record_is_kept_for_any_path() {
 
 #[test]
 fn a_home_that_no_text_can_name_is_not_connected() {
-    let place = Place::new();
-    let home = place
+    let sandbox = Sandbox::new();
+    let home = sandbox
         .path("")
         .join(std::ffi::OsStr::from_bytes(b"home\xff"));
     for client in ["claude", "codex"] {
-        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+        let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
         command
             .arg("--home")
             .arg(&home)
             .args(["connect", client, "--yes", "--json"]);
-        let before = world(&place);
-        ran(command.output().unwrap()).refused("SCHEMA_INVALID");
-        assert_eq!(world(&place), before);
+        let before = files_outside_home(&sandbox);
+        output_of(command.output().unwrap()).refused("SCHEMA_INVALID");
+        assert_eq!(files_outside_home(&sandbox), before);
     }
 }
 
 /// A reader sees the old configuration or the new one, and no draft stays beside it.
 #[test]
 fn nothing_is_left_beside_a_configuration() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let names = |folder: PathBuf| {
         let mut names: Vec<_> = fs::read_dir(folder)
             .unwrap()
@@ -408,19 +408,19 @@ fn nothing_is_left_beside_a_configuration() {
         names.sort();
         names
     };
-    place.json(&["connect", "claude", "--yes"]);
-    place.json(&["connect", "codex", "--yes"]);
+    sandbox.json(&["connect", "claude", "--yes"]);
+    sandbox.json(&["connect", "codex", "--yes"]);
     assert_eq!(
-        names(place.repo()),
+        names(sandbox.repo()),
         [".git", ".mcp.json", "AGENTS.md", "README.md", "src"]
     );
-    assert_eq!(names(place.path("codex")), ["config.toml"]);
-    place.json(&["connect", "claude", "--undo", "--yes"]);
+    assert_eq!(names(sandbox.path("codex")), ["config.toml"]);
+    sandbox.json(&["connect", "claude", "--undo", "--yes"]);
     // Codex still needs the section.
     assert_eq!(
-        names(place.repo()),
+        names(sandbox.repo()),
         [".git", "AGENTS.md", "README.md", "src"]
     );
-    place.json(&["connect", "codex", "--undo", "--yes"]);
-    assert_eq!(names(place.repo()), [".git", "README.md", "src"]);
+    sandbox.json(&["connect", "codex", "--undo", "--yes"]);
+    assert_eq!(names(sandbox.repo()), [".git", "README.md", "src"]);
 }

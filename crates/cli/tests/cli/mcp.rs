@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place, ran};
+use crate::fixture::{POINTER, Sandbox, output_of};
 
 /// A connection after its handshake.
 struct Client {
@@ -18,13 +18,13 @@ struct Client {
 }
 
 impl Client {
-    fn start(place: &Place) -> Self {
-        Self::start_as(place, "")
+    fn start(sandbox: &Sandbox) -> Self {
+        Self::start_as(sandbox, "")
     }
 
     /// Connects as the agent that a token proves, or without one as a new agent.
-    fn start_as(place: &Place, token: &str) -> Self {
-        let mut command = place.command();
+    fn start_as(sandbox: &Sandbox, token: &str) -> Self {
+        let mut command = sandbox.command();
         command.arg("mcp").env("ENGRAM_AGENT", token);
         Self::start_by(command)
     }
@@ -87,13 +87,13 @@ impl Client {
 
 #[test]
 fn it_ends_with_its_input() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // Before any message, after half a line, after blank lines.
     for input in [&b""[..], b"{\"jsonrpc\"", b"\n\n"] {
-        let ended = place.feed(&["mcp"], input);
+        let ended = sandbox.feed(&["mcp"], input);
         assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{input:?}");
     }
-    let mut client = Client::start(&place);
+    let mut client = Client::start(&sandbox);
     client.commit(2, "The gateway retries with full jitter.");
     client.end();
 }
@@ -102,8 +102,8 @@ fn it_ends_with_its_input() {
 /// answers.
 #[test]
 fn it_ends_with_its_input_though_nobody_reads_and_not_all_was_read() {
-    let place = Place::new();
-    let mut client = Client::start(&place);
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox);
     let input = client.stdin.as_mut().unwrap();
     input.write_all(&b"garbage\n".repeat(6_000)).unwrap();
     drop(client.stdin.take());
@@ -114,8 +114,8 @@ fn it_ends_with_its_input_though_nobody_reads_and_not_all_was_read() {
 
 #[test]
 fn bad_requests_are_answered_and_nothing_is_said_of_them_where_nobody_reads() {
-    let place = Place::new();
-    let mut client = Client::start(&place);
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox);
     for id in 2..1_002 {
         client.ask(id, "tools/call", json!({"name": "none", "arguments": {}}));
     }
@@ -124,16 +124,16 @@ fn bad_requests_are_answered_and_nothing_is_said_of_them_where_nobody_reads() {
 
 #[test]
 fn twenty_at_once_leave_nothing_behind() {
-    let place = Place::new();
-    let mut clients: Vec<Client> = (0..20).map(|_| Client::start(&place)).collect();
+    let sandbox = Sandbox::new();
+    let mut clients: Vec<Client> = (0..20).map(|_| Client::start(&sandbox)).collect();
     for (at, client) in clients.iter_mut().enumerate() {
         client.commit(2, &format!("The gateway_{at} retries with full jitter."));
     }
     clients.into_iter().for_each(Client::end);
     // If two processes end in the same moment, each may leave the log to the other; the next
     // command takes it in.
-    place.json(&["status"]);
-    let home = place.home();
+    sandbox.json(&["status"]);
+    let home = sandbox.home();
     let mut log = home.join("engram.db").into_os_string();
     log.push("-wal");
     assert!(
@@ -142,12 +142,12 @@ fn twenty_at_once_leave_nothing_behind() {
     );
     assert_eq!(processes_of(home.to_str().unwrap()), Vec::<String>::new());
     // No lock is held: the index can be deleted, rebuilt and written at once.
-    assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
-    let status = place.json(&["status"]);
+    assert_eq!(sandbox.json(&["doctor", "--reindex"])["ok"], true);
+    let status = sandbox.json(&["status"]);
     assert_eq!(status["indexed"], status["head"]);
     assert_eq!(status["engrams"], 20);
     assert_eq!(
-        place.json(&["query", "gateway_7"])["engrams"]
+        sandbox.json(&["query", "gateway_7"])["engrams"]
             .as_array()
             .unwrap()
             .len(),
@@ -168,8 +168,8 @@ fn processes_of(home: &str) -> Vec<String> {
 /// The index is deleted and rebuilt while servers have it open: they continue to answer.
 #[test]
 fn servers_outlive_a_reindex() {
-    let place = Place::new();
-    let mut clients: Vec<Client> = (0..3).map(|_| Client::start(&place)).collect();
+    let sandbox = Sandbox::new();
+    let mut clients: Vec<Client> = (0..3).map(|_| Client::start(&sandbox)).collect();
     let mut id = 10;
     for round in 0..5 {
         for at in 0..clients.len() {
@@ -187,9 +187,9 @@ fn servers_outlive_a_reindex() {
                 assert!(text.contains(&format!("Setting_{round}_{at} ")), "{text}");
             }
         }
-        assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+        assert_eq!(sandbox.json(&["doctor", "--reindex"])["ok"], true);
         if round == 3 {
-            std::fs::remove_dir_all(place.home().join("index-6")).unwrap();
+            std::fs::remove_dir_all(sandbox.home().join("index-6")).unwrap();
         }
     }
     clients.into_iter().for_each(Client::end);
@@ -199,31 +199,31 @@ fn servers_outlive_a_reindex() {
 /// would be refused.
 #[test]
 fn a_killed_server_blocks_nobody() {
-    let place = Place::new();
-    let mut client = Client::start(&place);
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox);
     client.commit(2, "The gateway retries with full jitter.");
     client.child.kill().unwrap();
     client.child.wait().unwrap();
-    place.put("The gateway retries three times.");
-    assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+    sandbox.put("The gateway retries three times.");
+    assert_eq!(sandbox.json(&["doctor", "--reindex"])["ok"], true);
 }
 
 #[test]
 fn a_home_that_cannot_be_opened_is_said_at_the_start() {
-    let place = Place::new();
-    place.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "home/engram.db",
         "this is no database, but it is long enough to be taken for one".repeat(20),
     );
-    let mut command = place.command();
-    let ended = ran(command.args(["--json", "mcp"]).output().unwrap());
+    let mut command = sandbox.command();
+    let ended = output_of(command.args(["--json", "mcp"]).output().unwrap());
     ended.refused("STORE_CORRUPT");
 }
 
 /// The SDK would log a malformed request as a whole, with the credential in it.
 #[test]
 fn a_log_that_is_asked_for_holds_nothing_of_a_bad_request() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let token = format!("ghp_{}", "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407");
     let lines: String = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"key": token}}),
@@ -234,7 +234,7 @@ fn a_log_that_is_asked_for_holds_nothing_of_a_bad_request() {
     .map(|it| format!("{it}\n"))
     .concat();
     for log in ["info", "debug", "engram=trace,info"] {
-        let mut server = place
+        let mut server = sandbox
             .command()
             .env("ENGRAM_LOG", log)
             .arg("mcp")
@@ -257,23 +257,14 @@ fn a_log_that_is_asked_for_holds_nothing_of_a_bad_request() {
 /// connection.
 #[test]
 fn a_token_is_the_agent_over_every_connection() {
-    let place = Place::new();
-    place.json(&["agents", "open", "lead", "--role", "architect"]);
-    let opened = place.json(&[
-        "agents",
-        "open",
-        "ada",
-        "--role",
-        "programmer",
-        "--parent",
-        "lead",
-    ]);
+    let sandbox = Sandbox::new();
+    let opened = &sandbox.open_family(&["ada"])[0];
     let token = opened["token"].as_str().unwrap();
     let mut left = Vec::new();
     for at in 0..2 {
-        let mut client = Client::start_as(&place, token);
+        let mut client = Client::start_as(&sandbox, token);
         let claim = client.commit(2, &format!("The gateway retries {at} times."));
-        let record = place.json(&["get", claim["id"].as_str().unwrap()]);
+        let record = sandbox.json(&["get", claim["id"].as_str().unwrap()]);
         assert_eq!(
             (&record["agent"], &record["run"]),
             (&json!("ada"), &opened["run"])
@@ -285,11 +276,11 @@ fn a_token_is_the_agent_over_every_connection() {
     }
     assert_eq!(left, [2, 1]);
     // A connection without a token is another agent.
-    let mut stranger = Client::start(&place);
+    let mut stranger = Client::start(&sandbox);
     let read = stranger.call(2, "engram_deref", json!({ "pointer": POINTER }));
     assert_eq!(read["structuredContent"]["budget"]["repo_spans"], 2);
     stranger.end();
-    let listed = place.json(&["agents"]);
+    let listed = sandbox.json(&["agents"]);
     let rows = listed["agents"].as_array().unwrap();
     let ada = rows.iter().find(|it| it["agent"] == "ada").unwrap();
     assert_eq!(
@@ -297,10 +288,10 @@ fn a_token_is_the_agent_over_every_connection() {
         (&json!("lead"), &json!("programmer"))
     );
     // A forged token and a replaced token are refused, with a hint.
-    let again = place.json(&["agents", "open", "ada", "--parent", "lead"]);
+    let again = sandbox.json(&["agents", "open", "ada", "--parent", "lead"]);
     assert_ne!(again["token"], opened["token"]);
     for token in [token, "forged", &"0".repeat(64)] {
-        let mut client = Client::start_as(&place, token);
+        let mut client = Client::start_as(&sandbox, token);
         for tool in ["engram_status", "engram_deref"] {
             let refused = client.call(2, tool, json!({ "pointer": POINTER }));
             assert_eq!(refused["isError"], true);
@@ -327,11 +318,11 @@ fn a_process_that_gets_no_watch_says_so_and_looks_again() {
         eprintln!("not tested: this machine lets nobody make a user namespace");
         return;
     }
-    let place = Place::new();
-    place.put("The gateway retries with full jitter.");
+    let sandbox = Sandbox::new();
+    sandbox.put("The gateway retries with full jitter.");
     let without = |first: &str, args: &[&str]| {
-        let inner = place.after(&format!("{NONE}\n{first}"), args);
-        let mut command = place.plain("timeout", &place.repo());
+        let inner = sandbox.after(&format!("{NONE}\n{first}"), args);
+        let mut command = sandbox.plain("timeout", &sandbox.repo());
         command
             .args(["60", "unshare", "-Ur"])
             .arg(inner.get_program())
@@ -339,7 +330,7 @@ fn a_process_that_gets_no_watch_says_so_and_looks_again() {
             .env("ENGRAM_LOG", "engram_store=info");
         command
     };
-    let doctor = ran(without("", &["doctor", "--json"]).output().unwrap());
+    let doctor = output_of(without("", &["doctor", "--json"]).output().unwrap());
     let doctor: Value = serde_json::from_str(&doctor.out).unwrap();
     let findings = doctor["findings"].as_array().unwrap();
     let watches = findings.iter().find(|it| it["what"] == "watches").unwrap();
@@ -350,7 +341,7 @@ fn a_process_that_gets_no_watch_says_so_and_looks_again() {
         "{watches}"
     );
 
-    let more = place.path("more");
+    let more = sandbox.path("more");
     assert!(
         Command::new("mkfifo")
             .arg(&more)
@@ -364,7 +355,7 @@ fn a_process_that_gets_no_watch_says_so_and_looks_again() {
     let until = |is_watched: bool| {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(60) {
-            let status = place.json(&["status"]);
+            let status = sandbox.json(&["status"]);
             let watching = status["watching"].as_str().map(str::to_owned);
             if watching.is_none() == is_watched {
                 return watching.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place, keys};
+use crate::fixture::{POINTER, Sandbox, keys};
 
 fn report(claims: &[&str], summary: &str) -> Value {
     let engram = |claim: &&str| json!({"claim": claim, "pointers": [POINTER], "kind": "fact", "confidence": 0.7, "ttl": "P7D", "scope": "project"});
@@ -10,30 +10,14 @@ fn report(claims: &[&str], summary: &str) -> Value {
     json!({"role": "programmer", "task_status": "done", "engrams": engrams, "output": {"summary": summary, "next": ""}})
 }
 
-fn team() -> Place {
-    let place = Place::new();
-    place.json(&["agents", "open", "lead", "--role", "architect"]);
-    for name in ["ada", "bob"] {
-        place.json(&[
-            "agents",
-            "open",
-            name,
-            "--role",
-            "programmer",
-            "--parent",
-            "lead",
-        ]);
-    }
-    place
-}
-
 #[test]
 fn a_task_runs_through_messages() {
-    let place = team();
+    let sandbox = Sandbox::new();
+    sandbox.open_family(&["ada", "bob"]);
     let order = "ROLE: programmer\nSHARED_BRIEF_MICRO:\n  - \"Goal: bounded retries.\"\nBUDGETS:\n  max_repo_spans: 1\nINSTRUCTIONS:\n  - \"Confirm the retries.\"\n";
     let send = |args: &[&str], message: &str| {
         let args = [&["--json", "message", "send", "-"], args].concat();
-        place.feed(&args, message.as_bytes())
+        sandbox.feed(&args, message.as_bytes())
     };
     let told = send(&["--agent", "lead"], order).json();
     assert_eq!(keys(&told), ["id", "sent", "tokens"]);
@@ -48,8 +32,8 @@ fn a_task_runs_through_messages() {
         told["sent"][0]["message"]["instructions"],
         json!(["Confirm the retries."])
     );
-    place.json(&["deref", POINTER, "--agent", "ada"]);
-    place
+    sandbox.json(&["deref", POINTER, "--agent", "ada"]);
+    sandbox
         .run(&["--json", "deref", POINTER, "--agent", "ada"])
         .refused("DEREF_DENIED");
     let long = report(&["Retries are bounded."], &"word ".repeat(1_200)).to_string();
@@ -67,7 +51,7 @@ fn a_task_runs_through_messages() {
     send(&[], &report(&[], "None.").to_string()).refused("SCOPE_DENIED");
     send(&["--agent", "nobody"], &report(&[], "None.").to_string()).refused("NOT_FOUND");
     // The words of a claim are data in the brief.
-    let brief = place.json(&["brief", "--agent", "bob"]);
+    let brief = sandbox.json(&["brief", "--agent", "bob"]);
     let lines = brief["lines"].as_array().unwrap();
     let claim = lines.iter().find(|it| it["part"] == "matter").unwrap();
     assert_eq!(claim["text"], "fact by ada: \"Retries are bounded.\"");
@@ -80,10 +64,11 @@ fn a_task_runs_through_messages() {
 /// names.
 #[test]
 fn a_sender_reads_what_became_of_a_message() {
-    let place = team();
+    let sandbox = Sandbox::new();
+    sandbox.open_family(&["ada", "bob"]);
     let send = |agent: &str, message: &Value| {
         let args = ["message", "send", "-", "--agent", agent];
-        place.feed(&args, message.to_string().as_bytes()).out
+        sandbox.feed(&args, message.to_string().as_bytes()).out
     };
     let order = json!({"role": "programmer", "instructions": ["Confirm the retries."],
         "grants": [{"budget_token": "", "pointer": POINTER, "cap_tokens": 100}]});
@@ -107,7 +92,7 @@ fn a_sender_reads_what_became_of_a_message() {
         "--budget-token",
         tokens[0],
     ];
-    assert_eq!(place.json(&read)["budget"]["repo_spans"]["used"], 0);
+    assert_eq!(sandbox.json(&read)["budget"]["repo_spans"]["used"], 0);
     let mut report = report(&["Retries are bounded."], "One.");
     report["deref_requests"] =
         json!([{"pointer": POINTER, "reason": "To be sure.", "intended_use": "A test."}]);
@@ -115,11 +100,11 @@ fn a_sender_reads_what_became_of_a_message() {
     for says in ["message ", "\n  engram ", "\n  request "] {
         assert!(reported.contains(says), "{reported}");
     }
-    let asked = place.run(&["requests"]).out;
+    let asked = sandbox.run(&["requests"]).out;
     for says in ["\n  reason: To be sure.", "\n  intended use: A test."] {
         assert!(asked.contains(says), "{asked}");
     }
-    let feed = place.run(&["feed", "--all"]).out;
+    let feed = sandbox.run(&["feed", "--all"]).out;
     for says in [
         "sent       to ada, bob",
         "granted    to ada, repo:",
@@ -133,7 +118,8 @@ fn a_sender_reads_what_became_of_a_message() {
 /// Twelve processes send a message each: all are stored, and none twice.
 #[test]
 fn messages_of_many_processes_are_stored_whole() {
-    let place = team();
+    let sandbox = Sandbox::new();
+    sandbox.open_family(&["ada", "bob"]);
     let messages: Vec<String> = (0..12)
         .map(|at| {
             report(
@@ -149,20 +135,20 @@ fn messages_of_many_processes_are_stored_whole() {
     std::thread::scope(|scope| {
         for (at, message) in messages.iter().enumerate() {
             let agent = ["ada", "bob"][at % 2];
-            let place = &place;
+            let sandbox = &sandbox;
             scope.spawn(move || {
                 let args = ["--json", "message", "send", "-", "--agent", agent];
-                place.feed(&args, message.as_bytes()).json()
+                sandbox.feed(&args, message.as_bytes()).json()
             });
         }
     });
-    assert_eq!(place.json(&["status"])["engrams"], 24);
-    assert_eq!(place.json(&["doctor", "--replay"])["ok"], true);
+    assert_eq!(sandbox.json(&["status"])["engrams"], 24);
+    assert_eq!(sandbox.json(&["doctor", "--replay"])["ok"], true);
 }
 
 #[test]
 fn messages_are_validated_and_not_stored() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let many: Vec<Value> = (0..13).map(|at| json!({"claim": format!("Claim {at}."), "pointers": [POINTER], "kind": "fact", "confidence": 0.7, "ttl": "P7D", "scope": "project"})).collect();
     let child = |engrams: Value, summary: &str| {
         json!({"role": "r", "task_status": "done", "engrams": engrams, "output": {"summary": summary, "next": ""}}).to_string()
@@ -188,7 +174,7 @@ fn messages_are_validated_and_not_stored() {
         ("Dear parent, all is done.".to_owned(), Some("SCHEMA_INVALID")),
         (String::new(), Some("SCHEMA_INVALID")),
     ] {
-        let ran = place.feed(&["--json", "message", "validate", "-"], message.as_bytes());
+        let ran = sandbox.feed(&["--json", "message", "validate", "-"], message.as_bytes());
         let shown: String = message.chars().take(100).collect();
         match code {
             None => {
@@ -199,8 +185,8 @@ fn messages_are_validated_and_not_stored() {
             Some(code) => assert_eq!(ran.error()["code"], code, "{shown}"),
         }
     }
-    assert_eq!(place.json(&["status"])["head"], 0);
-    let bytes = place.feed(
+    assert_eq!(sandbox.json(&["status"])["head"], 0);
+    let bytes = sandbox.feed(
         &["--json", "message", "validate", "-"],
         b"{\"role\":\"\xff\"}",
     );
@@ -216,10 +202,10 @@ fn text_form(summary: &str) -> String {
 
 #[test]
 fn a_refused_message_says_what_to_cut_and_shows_one_that_passes() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let validate = |message: &str| {
         let args = ["--json", "message", "validate", "-"];
-        place.feed(&args, message.as_bytes())
+        sandbox.feed(&args, message.as_bytes())
     };
     let long = "word ".repeat(1_200);
     let json = json!({"role": "programmer", "task_status": "done", "engrams": [], "output": {"summary": long, "next": ""}});
@@ -231,7 +217,7 @@ fn a_refused_message_says_what_to_cut_and_shows_one_that_passes() {
         assert_eq!(error["cut"][0]["at"], "/output/summary");
         assert!(error["cut"][0]["tokens"].as_u64().unwrap() > 1_000);
         assert_eq!(validate(&error["skeleton"].to_string()).json()["ok"], true);
-        let plain = place.feed(&["message", "validate", "-"], message.as_bytes());
+        let plain = sandbox.feed(&["message", "validate", "-"], message.as_bytes());
         assert!(plain.err.contains("cut /output/summary: "), "{plain:?}");
     }
     // Only as much of a message is read as is needed to refuse it.

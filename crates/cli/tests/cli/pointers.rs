@@ -4,17 +4,17 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Place, git};
+use crate::fixture::{Sandbox, git};
 
 const SOURCE: &str = "fn main() {\n    let max_retries = 3;\n    retry(max_retries);\n}\n";
 
-impl Place {
+impl Sandbox {
     /// A repository with one source file, and a claim about its second line; returns the claim's
     /// id.
     fn about_retries() -> (Self, String) {
-        let place = Self::new();
-        place.commit("src/retry.rs", SOURCE);
-        let stored = place.json(&[
+        let sandbox = Self::new();
+        sandbox.commit("src/retry.rs", SOURCE);
+        let stored = sandbox.json(&[
             "put",
             "--claim",
             "Retries stop after 3.",
@@ -22,7 +22,7 @@ impl Place {
             "repo:src/retry.rs#L2@HEAD",
         ]);
         let id = stored["id"].as_str().unwrap().to_owned();
-        (place, id)
+        (sandbox, id)
     }
 
     fn commit(&self, path: &str, text: &str) {
@@ -33,7 +33,7 @@ impl Place {
 
     /// Returns `standing` and `state` of the only claim that was checked.
     #[track_caller]
-    fn checked(&self, args: &[&str]) -> (Value, Value) {
+    fn check_pointers(&self, args: &[&str]) -> (Value, Value) {
         let reply = self.json(&[&["pointers", "check"], args].concat());
         let engram = &reply["engrams"][0];
         (
@@ -45,7 +45,7 @@ impl Place {
 
 #[test]
 fn the_evidence_is_followed_to_the_files_on_disk() {
-    let (place, _) = Place::about_retries();
+    let (sandbox, _) = Sandbox::about_retries();
     let edited = SOURCE.replace("= 3", "= 5");
     let cases = [
         (Some(SOURCE.to_owned()), "holds", "unchanged"),
@@ -55,13 +55,13 @@ fn the_evidence_is_followed_to_the_files_on_disk() {
         (None, "evidence_gone", "deleted"),
     ];
     for (text, standing, state) in cases {
-        let path = place.repo().join("src/retry.rs");
+        let path = sandbox.repo().join("src/retry.rs");
         match &text {
             Some(text) => fs::write(&path, text).unwrap(),
             None => fs::remove_file(&path).unwrap(),
         }
         assert_eq!(
-            place.checked(&[]),
+            sandbox.check_pointers(&[]),
             (json!(standing), json!(state)),
             "{text:?}"
         );
@@ -70,14 +70,14 @@ fn the_evidence_is_followed_to_the_files_on_disk() {
 
 #[test]
 fn changed_speaks_of_uncommitted_work_alone() {
-    let (place, id) = Place::about_retries();
-    let touched = || place.json(&["pointers", "check", "--changed"])["engrams"].clone();
+    let (sandbox, id) = Sandbox::about_retries();
+    let touched = || sandbox.json(&["pointers", "check", "--changed"])["engrams"].clone();
     assert_eq!(touched(), json!([]), "nothing was touched");
-    place.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 5"));
+    sandbox.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 5"));
     assert_eq!(touched()[0]["id"], json!(id));
-    place.commit("src/retry.rs", &SOURCE.replace("= 3", "= 5"));
+    sandbox.commit("src/retry.rs", &SOURCE.replace("= 3", "= 5"));
     assert_eq!(touched(), json!([]), "it is committed");
-    assert_eq!(place.checked(&[]).0, json!("needs_reverification"));
+    assert_eq!(sandbox.check_pointers(&[]).0, json!("needs_reverification"));
     for (args, code, touched) in [
         (&["--since", "HEAD~1"][..], 0, 1),
         (&["--since", "HEAD~1", "--exit-code"], 1, 1),
@@ -85,7 +85,7 @@ fn changed_speaks_of_uncommitted_work_alone() {
         (&["--changed", "--exit-code"], 0, 0),
         (&["--exit-code"], 1, 1),
     ] {
-        let ran = place.run(&[&["--json", "pointers", "check"], args].concat());
+        let ran = sandbox.run(&[&["--json", "pointers", "check"], args].concat());
         assert_eq!(ran.code, Some(code), "{args:?}: {ran:?}");
         let said: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(
@@ -95,33 +95,33 @@ fn changed_speaks_of_uncommitted_work_alone() {
         );
     }
     let repin = |id: &str| {
-        let stored = place.json(&["pointers", "repin", id]);
+        let stored = sandbox.json(&["pointers", "repin", id]);
         stored["id"].as_str().unwrap().to_owned()
     };
     let mut id = repin(&id);
-    place.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 7"));
+    sandbox.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 7"));
     for args in [&["--changed"][..], &["--since", "HEAD~1"]] {
         let check = |code| {
-            let ran = place.run(&[&["pointers", "check", "--exit-code"], args].concat());
+            let ran = sandbox.run(&[&["pointers", "check", "--exit-code"], args].concat());
             assert_eq!(ran.code, Some(code), "{args:?}: {ran:?}");
         };
         check(1);
         id = repin(&id);
         check(0);
-        place.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 8"));
+        sandbox.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 8"));
     }
-    let refused = place.run(&["pointers", "check", "--since", "nowhere"]);
+    let refused = sandbox.run(&["pointers", "check", "--since", "nowhere"]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.err.contains("nowhere"), "{refused:?}");
 }
 
 #[test]
 fn a_claim_is_repinned_in_its_lineage() {
-    let (place, id) = Place::about_retries();
-    place.commit("src/retry.rs", &format!("// new\n{SOURCE}"));
-    let stored = place.json(&["pointers", "repin", &id]);
-    let got = place.json(&["get", stored["id"].as_str().unwrap()]);
-    let head = git(&place.repo(), &["rev-parse", "HEAD"]);
+    let (sandbox, id) = Sandbox::about_retries();
+    sandbox.commit("src/retry.rs", &format!("// new\n{SOURCE}"));
+    let stored = sandbox.json(&["pointers", "repin", &id]);
+    let got = sandbox.json(&["get", stored["id"].as_str().unwrap()]);
+    let head = git(&sandbox.repo(), &["rev-parse", "HEAD"]);
     assert_eq!(
         got["pointers"][0]["ref"],
         json!(format!("repo:src/retry.rs#L3@{}", head.trim()))
@@ -132,11 +132,14 @@ fn a_claim_is_repinned_in_its_lineage() {
         "the lineage of its first version"
     );
     assert_eq!(got["supersedes"], json!(id));
-    assert_eq!(place.checked(&[]), (json!("holds"), json!("unchanged")));
+    assert_eq!(
+        sandbox.check_pointers(&[]),
+        (json!("holds"), json!("unchanged"))
+    );
 
-    git(&place.repo(), &["rm", "-q", "src/retry.rs"]);
-    git(&place.repo(), &["commit", "-q", "-m", "gone"]);
-    let refused = place.run(&[
+    git(&sandbox.repo(), &["rm", "-q", "src/retry.rs"]);
+    git(&sandbox.repo(), &["commit", "-q", "-m", "gone"]);
+    let refused = sandbox.run(&[
         "--json",
         "pointers",
         "repin",
@@ -148,35 +151,35 @@ fn a_claim_is_repinned_in_its_lineage() {
 
 #[test]
 fn what_cannot_be_looked_at_is_not_called_changed() {
-    let (place, _) = Place::about_retries();
+    let (sandbox, _) = Sandbox::about_retries();
     // History is rewritten, and git collects the old commit.
-    git(&place.repo(), &["checkout", "-q", "--orphan", "other"]);
-    git(&place.repo(), &["commit", "-q", "-m", "other"]);
-    git(&place.repo(), &["branch", "-D", "main"]);
+    git(&sandbox.repo(), &["checkout", "-q", "--orphan", "other"]);
+    git(&sandbox.repo(), &["commit", "-q", "-m", "other"]);
+    git(&sandbox.repo(), &["branch", "-D", "main"]);
     // As in a clone, which does not get the ref that keeps the commit for the claim.
     let kept = git(
-        &place.repo(),
+        &sandbox.repo(),
         &["for-each-ref", "--format=%(refname)", "refs/engram"],
     );
     for name in kept.lines() {
-        git(&place.repo(), &["update-ref", "-d", name]);
+        git(&sandbox.repo(), &["update-ref", "-d", name]);
     }
     git(
-        &place.repo(),
+        &sandbox.repo(),
         &["reflog", "expire", "--expire=now", "--all"],
     );
-    git(&place.repo(), &["gc", "-q", "--prune=now"]);
-    let reply = place.json(&["pointers", "check"]);
+    git(&sandbox.repo(), &["gc", "-q", "--prune=now"]);
+    let reply = sandbox.json(&["pointers", "check"]);
     assert_eq!(reply["engrams"][0]["standing"], json!("unknown"));
     assert!(reply["engrams"][0]["pointers"][0]["error"]["hint"].is_string());
 }
 
 #[test]
 fn lines_are_tracked_to_the_index_and_the_disk() {
-    let (place, _) = Place::about_retries();
-    place.write("repo/src/retry.rs", format!("// staged\n{SOURCE}"));
-    crate::fixture::git(&place.repo(), &["add", "."]);
-    place.write(
+    let (sandbox, _) = Sandbox::about_retries();
+    sandbox.write("repo/src/retry.rs", format!("// staged\n{SOURCE}"));
+    crate::fixture::git(&sandbox.repo(), &["add", "."]);
+    sandbox.write(
         "repo/src/retry.rs",
         format!("// on disk\n// staged\n{SOURCE}"),
     );
@@ -190,7 +193,7 @@ fn lines_are_tracked_to_the_index_and_the_disk() {
         let args = [
             "pointers", "track", "--from", from, "--to", to, "--spans", "-",
         ];
-        let ran = place.feed(&args, format!("{asked}\n").as_bytes());
+        let ran = sandbox.feed(&args, format!("{asked}\n").as_bytes());
         let answer: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(
             (&answer["state"], &answer["start"]),
@@ -202,8 +205,8 @@ fn lines_are_tracked_to_the_index_and_the_disk() {
 
 #[test]
 fn lines_are_tracked_between_commits_and_each_is_answered() {
-    let (place, _) = Place::about_retries();
-    place.commit("src/retry.rs", &format!("// new\n{SOURCE}"));
+    let (sandbox, _) = Sandbox::about_retries();
+    sandbox.commit("src/retry.rs", &format!("// new\n{SOURCE}"));
     let lines = concat!(
         r#"{"id":"a","path":"src/retry.rs","start":2,"end":3}"#,
         "\n{\n",
@@ -215,7 +218,7 @@ fn lines_are_tracked_between_commits_and_each_is_answered() {
     let args = [
         "pointers", "track", "--from", "HEAD~1", "--to", "HEAD", "--spans", "-",
     ];
-    let ran = place.feed(&args, lines.as_bytes());
+    let ran = sandbox.feed(&args, lines.as_bytes());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let answers: Vec<Value> = ran
         .out
@@ -239,7 +242,7 @@ fn lines_are_tracked_between_commits_and_each_is_answered() {
         let args = [
             "pointers", "track", "--from", from, "--to", to, "--spans", "-",
         ];
-        let ran = place.feed(&args, lines.as_bytes());
+        let ran = sandbox.feed(&args, lines.as_bytes());
         assert_eq!(ran.code, Some(0), "{ran:?}");
         for line in ran.out.lines() {
             let answer: Value = serde_json::from_str(line).unwrap();

@@ -5,12 +5,12 @@ use std::{collections::HashSet, process::Child};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place, ran};
+use crate::fixture::{POINTER, Sandbox, output_of};
 
 const PROCESSES: usize = 8;
 const LINES: usize = 200;
 
-fn lines(writer: usize) -> String {
+fn lines_of(writer: usize) -> String {
     (0..LINES)
         .map(|line| {
             let claim = format!("Writer {writer} found that setting_{writer}_{line} is {line} ms.");
@@ -23,11 +23,11 @@ fn lines(writer: usize) -> String {
 
 #[test]
 fn eight_processes_write_at_once() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let started: Vec<Child> = (0..PROCESSES)
         .map(|writer| {
-            let file = place.write(&format!("{writer}.jsonl"), lines(writer));
-            place
+            let file = sandbox.write(&format!("{writer}.jsonl"), lines_of(writer));
+            sandbox
                 .command()
                 .args(["--json", "put", "--jsonl"])
                 .arg(file)
@@ -38,7 +38,7 @@ fn eight_processes_write_at_once() {
     let mut ids = HashSet::new();
     let mut seqs = HashSet::new();
     for child in started {
-        let ran = ran(child.wait_with_output().unwrap());
+        let ran = output_of(child.wait_with_output().unwrap());
         assert_eq!(ran.err, "");
         let answers = ran.lines();
         assert_eq!(answers.len(), LINES);
@@ -52,11 +52,11 @@ fn eight_processes_write_at_once() {
         }
     }
     assert_eq!(ids.len(), PROCESSES * LINES);
-    assert_eq!(place.json(&["status"])["engrams"], PROCESSES * LINES);
-    assert_eq!(place.json(&["doctor"])["ok"], true);
-    check_journal(&place, PROCESSES * LINES);
+    assert_eq!(sandbox.json(&["status"])["engrams"], PROCESSES * LINES);
+    assert_eq!(sandbox.json(&["doctor"])["ok"], true);
+    check_journal(&sandbox, PROCESSES * LINES);
     for writer in 0..PROCESSES {
-        let found = place.json(&["query", &format!("setting_{writer}_199"), "--k", "1"]);
+        let found = sandbox.json(&["query", &format!("setting_{writer}_199"), "--k", "1"]);
         assert_eq!(
             found["engrams"][0]["provenance"]["created_by"],
             format!("writer-{writer}")
@@ -66,8 +66,8 @@ fn eight_processes_write_at_once() {
 
 /// Checks the journal: no gap and no step back in the order of this home, in that of its origin, or
 /// in time.
-fn check_journal(place: &Place, entries: usize) {
-    let database = rusqlite::Connection::open(place.home().join("engram.db")).unwrap();
+fn check_journal(sandbox: &Sandbox, entries: usize) {
+    let database = rusqlite::Connection::open(sandbox.home().join("engram.db")).unwrap();
     let rows: Vec<(u64, String, u64, i64, i64)> = database
         .prepare("SELECT seq, origin, origin_seq, hlc, recorded_at FROM journal ORDER BY seq")
         .unwrap()
@@ -100,16 +100,16 @@ fn check_journal(place: &Place, entries: usize) {
 /// One process writes and the next one asks, before and after the index has read the entry.
 #[test]
 fn what_was_put_is_seen_by_the_next_process() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for at in 0..5 {
-        let id = place.put(&format!("The limit_{at} is {at} requests."));
-        let found = place.json(&["query", &format!("limit_{at}")]);
+        let id = sandbox.put(&format!("The limit_{at} is {at} requests."));
+        let found = sandbox.json(&["query", &format!("limit_{at}")]);
         assert_eq!(found["engrams"][0]["id"], id.as_str());
-        place.json(&["forget", &id]);
-        let found = place.json(&["query", &format!("limit_{at}")]);
+        sandbox.json(&["forget", &id]);
+        let found = sandbox.json(&["query", &format!("limit_{at}")]);
         assert_eq!(found["engrams"], json!([]), "forgotten");
         if at == 2 {
-            place.json(&["doctor", "--reindex"]);
+            sandbox.json(&["doctor", "--reindex"]);
         }
     }
 }
@@ -117,10 +117,10 @@ fn what_was_put_is_seen_by_the_next_process() {
 #[test]
 fn the_feed_is_followed_as_others_write() {
     use std::io::{BufRead, BufReader};
-    let place = Place::new();
-    place.put("Long before.");
-    place.put("Before.");
-    let mut following = place
+    let sandbox = Sandbox::new();
+    sandbox.put("Long before.");
+    sandbox.put("Before.");
+    let mut following = sandbox
         .command()
         .args(["--json", "feed", "--follow", "--limit", "1"])
         .spawn()
@@ -129,7 +129,7 @@ fn the_feed_is_followed_as_others_write() {
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["change"]["with"]["claim"], "Before.");
     for claim in ["One.", "Two.", "Three."] {
-        place.put(claim);
+        sandbox.put(claim);
         let entry = next();
         assert_eq!(
             (&entry["change"]["kind"], &entry["change"]["with"]["claim"]),
@@ -145,18 +145,18 @@ fn the_feed_is_followed_as_others_write() {
 fn the_feed_ends_with_its_home() {
     use std::io::{BufRead, BufReader, Read};
     for is_replaced in [false, true] {
-        let place = Place::new();
-        place.put("Before.");
-        let mut following = place
+        let sandbox = Sandbox::new();
+        sandbox.put("Before.");
+        let mut following = sandbox
             .command()
             .args(["--json", "feed", "--follow"])
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(following.stdout.take().unwrap()).lines();
         lines.next().unwrap().unwrap();
-        std::fs::rename(place.home(), place.path("away")).unwrap();
+        std::fs::rename(sandbox.home(), sandbox.path("away")).unwrap();
         if is_replaced {
-            place.put("Of another home.");
+            sandbox.put("Of another home.");
         }
         assert!(lines.next().is_none());
         let mut said = String::new();

@@ -4,16 +4,16 @@ use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 
 use serde_json::Value;
 
-use crate::fixture::{POINTER, Place, ran};
+use crate::fixture::{POINTER, Sandbox, output_of};
 
 /// Each verb's refusal, with `--json` and without.
 #[test]
 fn each_refusal_has_its_code() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let long = "a".repeat(501);
-    let id = place.put("Retries use full jitter.");
-    place.json(&["forget", &id]);
-    let before = place.json(&["status"])["head"].clone();
+    let id = sandbox.put("Retries use full jitter.");
+    sandbox.json(&["forget", &id]);
+    let before = sandbox.json(&["status"])["head"].clone();
     let put = |extra: &[&'static str]| -> Vec<String> {
         let mut args = vec!["put", "--claim", "Retries use full jitter."];
         args.extend(extra);
@@ -138,9 +138,11 @@ fn each_refusal_has_its_code() {
         (vec![], "SCHEMA_INVALID"),
     ] {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let error = place.run(&[args.as_slice(), &["--json"]].concat()).error();
+        let error = sandbox
+            .run(&[args.as_slice(), &["--json"]].concat())
+            .error();
         assert_eq!(error["code"], code, "{args:?}: {error}");
-        let plain = place.run(&args);
+        let plain = sandbox.run(&args);
         assert!(
             matches!(plain.code, Some(1 | 2)) && plain.out.is_empty() && !plain.err.is_empty(),
             "{args:?}: {plain:?}"
@@ -150,7 +152,7 @@ fn each_refusal_has_its_code() {
         assert!(is_usage || plain.err.contains(code), "{args:?}: {plain:?}");
     }
     assert_eq!(
-        place.json(&["status"])["head"],
+        sandbox.json(&["status"])["head"],
         before,
         "nothing was stored"
     );
@@ -158,8 +160,8 @@ fn each_refusal_has_its_code() {
 
 #[test]
 fn a_usage_error_says_which_argument() {
-    let place = Place::new();
-    let error = place.run(&["put", "--json"]).error();
+    let sandbox = Sandbox::new();
+    let error = sandbox.run(&["put", "--json"]).error();
     assert!(
         error["message"].as_str().unwrap().contains("--claim"),
         "{error}"
@@ -168,19 +170,19 @@ fn a_usage_error_says_which_argument() {
 
 #[test]
 fn arguments_that_are_not_unicode_are_an_error_like_any_other() {
-    let place = Place::new();
-    let mut command = place.command();
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command();
     command
         .arg("--json")
         .arg("get")
         .arg(OsStr::from_bytes(b"\xff\xfe"));
-    ran(command.output().unwrap()).refused("SCHEMA_INVALID");
+    output_of(command.output().unwrap()).refused("SCHEMA_INVALID");
 }
 
 /// The refusal of a value names its argument and says what to write instead.
 #[test]
 fn a_refused_value_says_what_to_write() {
-    let place = Place::bare();
+    let sandbox = Sandbox::bare();
     for (args, says) in [
         (
             &["put", "--claim", "x", "--kind", "rumour"][..],
@@ -208,9 +210,9 @@ fn a_refused_value_says_what_to_write() {
             &["--listen", "127.0.0.1:4000"],
         ),
     ] {
-        let ran = place.run(args);
+        let ran = sandbox.run(args);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?}");
-        let in_json = place.run(&[&["--json"], args].concat());
+        let in_json = sandbox.run(&[&["--json"], args].concat());
         assert_eq!(in_json.code, Some(1), "{args:?}");
         let error: Value = serde_json::from_str(&in_json.err).unwrap();
         let told = format!("{} {}", error["error"]["message"], error["error"]["hint"]);
@@ -223,8 +225,8 @@ fn a_refused_value_says_what_to_write() {
 
 #[test]
 fn a_config_that_cannot_be_read_is_refused_and_named() {
-    let place = Place::new();
-    let id = place.put("Retries use full jitter.");
+    let sandbox = Sandbox::new();
+    let id = sandbox.put("Retries use full jitter.");
     for config in [
         "limits = 3",
         "colour = \"red\"",
@@ -233,20 +235,20 @@ fn a_config_that_cannot_be_read_is_refused_and_named() {
         "= ",
         "\u{0}",
     ] {
-        place.write("home/config.toml", config);
-        let error = place.run(&["get", &id, "--json"]).error();
+        sandbox.write("home/config.toml", config);
+        let error = sandbox.run(&["get", &id, "--json"]).error();
         assert_eq!(error["code"], "SCHEMA_INVALID", "{config:?}");
         assert!(
             error["message"].as_str().unwrap().contains("config.toml"),
             "{error}"
         );
     }
-    place.write(
+    sandbox.write(
         "home/config.toml",
         "[limits]\nclaim_chars = 20\n[limits.deref]\nrepo_spans = 1\n",
     );
-    assert_eq!(place.json(&["get", &id])["id"], id.as_str());
-    place
+    assert_eq!(sandbox.json(&["get", &id])["id"], id.as_str());
+    sandbox
         .run(&[
             "put",
             "--claim",
@@ -256,10 +258,10 @@ fn a_config_that_cannot_be_read_is_refused_and_named() {
             "--json",
         ])
         .refused("CLAIM_TOO_LONG");
-    place.json(&["deref", POINTER, "--agent", "a", "--turn", "1"]);
-    place
+    sandbox.json(&["deref", POINTER, "--agent", "a", "--turn", "1"]);
+    sandbox
         .run(&["deref", POINTER, "--agent", "a", "--turn", "1", "--json"])
         .refused("DEREF_DENIED");
-    place.json(&["deref", POINTER, "--agent", "a", "--turn", "2"]);
-    place.json(&["deref", POINTER]);
+    sandbox.json(&["deref", POINTER, "--agent", "a", "--turn", "2"]);
+    sandbox.json(&["deref", POINTER]);
 }

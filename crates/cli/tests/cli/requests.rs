@@ -2,10 +2,10 @@
 
 use engram_model::{Effect, Request};
 
-use crate::fixture::{POINTER, Place};
+use crate::fixture::{POINTER, Sandbox};
 
 /// Returns the command line that sends a request; none for a request without a verb.
-fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> {
+fn command_line<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> {
     Some(match name {
         "put" => vec!["put", "--claim", "A new claim.", "--pointer", POINTER],
         "get" => vec!["get", id],
@@ -59,10 +59,10 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
 }
 
 /// Stores two claims that contradict each other; returns the conflict's id.
-fn contradicted(place: &Place) -> String {
-    place.put("The wallet lock lasts 3 minutes.");
+fn contradict(sandbox: &Sandbox) -> String {
+    sandbox.put("The wallet lock lasts 3 minutes.");
     let claim = "The wallet lock lasts 30 minutes.";
-    let stored = place.json(&["put", "--claim", claim, "--pointer", POINTER]);
+    let stored = sandbox.json(&["put", "--claim", claim, "--pointer", POINTER]);
     let found = &stored["findings"][0];
     assert_eq!(found["what"], "conflict", "{stored}");
     found["conflict"].as_str().unwrap().to_owned()
@@ -72,39 +72,43 @@ fn contradicted(place: &Place) -> String {
 /// verdict does not undo the allowance: it is refused, with the command that does.
 #[test]
 fn an_allowance_is_marked_and_taken_back() {
-    let place = Place::new();
-    let id = contradicted(&place);
-    place.json(&["resolve", &id, "--dismiss"]);
-    place.json(&["resolve", &id, "--undo"]);
-    place.json(&["conflicts", "allow", &id, "--why", "Known."]);
-    let listed = place.run(&["conflicts"]).out;
+    let sandbox = Sandbox::new();
+    let id = contradict(&sandbox);
+    sandbox.json(&["resolve", &id, "--dismiss"]);
+    sandbox.json(&["resolve", &id, "--undo"]);
+    sandbox.json(&["conflicts", "allow", &id, "--why", "Known."]);
+    let listed = sandbox.run(&["conflicts"]).out;
     assert!(
         listed.contains(&format!("{id}  open, high, allowed")),
         "{listed}"
     );
-    let undone = place.run(&["resolve", &id, "--undo", "--json"]);
+    let undone = sandbox.run(&["resolve", &id, "--undo", "--json"]);
     undone.refused("NOT_FOUND");
     let next = format!("engram conflicts allow {id} --undo");
     assert!(undone.error()["hint"].to_string().contains(&next));
-    let taken = place.json(&["conflicts", "allow", &id, "--undo"]);
+    let taken = sandbox.json(&["conflicts", "allow", &id, "--undo"]);
     assert_eq!(taken["allowed"], serde_json::Value::Null);
-    assert!(!place.run(&["conflicts"]).out.contains("allowed"));
-    assert_eq!(place.run(&["conflicts", "--gate"]).code, Some(1));
-    let told = place.run(&["feed"]).out;
+    assert!(!sandbox.run(&["conflicts"]).out.contains("allowed"));
+    assert_eq!(sandbox.run(&["conflicts", "--gate"]).code, Some(1));
+    let told = sandbox.run(&["feed"]).out;
     assert!(told.contains(&format!("allowed    {id}  undone")), "{told}");
 }
 
 /// The command printed below a page shows the next page of the same list.
 #[test]
 fn the_next_page_is_of_the_same_list() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for minutes in [3, 30, 40] {
         let claim = format!("The wallet lock lasts {minutes} minutes.");
         let topic = ["--topic", "my wallet", "--pointer", POINTER];
-        place.json(&[&["put", "--claim", &claim], &topic[..]].concat());
+        sandbox.json(&[&["put", "--claim", &claim], &topic[..]].concat());
     }
     let filter = ["--topic=my wallet", "--severity=low", "--limit=1"];
-    let page = |more: &[&str]| place.run(&[&["conflicts"], &filter[..], more].concat()).out;
+    let page = |more: &[&str]| {
+        sandbox
+            .run(&[&["conflicts"], &filter[..], more].concat())
+            .out
+    };
     let first = page(&[]);
     let command = "2 more: engram conflicts --topic='my wallet' --severity=low --limit=1 --after='";
     let (_, next) = first
@@ -114,9 +118,9 @@ fn the_next_page_is_of_the_same_list() {
     let second = page(&["--after", next]);
     assert!(second.contains("1 more: engram conflicts"), "{second}");
     assert_ne!(first, second);
-    let closed = place.run(&["conflicts", "--status=all", "--limit=1"]).out;
+    let closed = sandbox.run(&["conflicts", "--status=all", "--limit=1"]).out;
     assert!(closed.contains("engram conflicts --status=all --limit=1 "));
-    let wrong = place.run(&["conflicts", "--after", "2"]).err;
+    let wrong = sandbox.run(&["conflicts", "--after", "2"]).err;
     assert!(
         wrong.contains("`after` is not the `next` of any page"),
         "{wrong}"
@@ -126,12 +130,12 @@ fn the_next_page_is_of_the_same_list() {
 /// The history of a claim that lost a conflict says so, and names the conflict.
 #[test]
 fn a_history_says_that_a_claim_lost_a_conflict() {
-    let place = Place::new();
-    let id = contradicted(&place);
-    let shown = place.json(&["conflicts", "show", &id]);
+    let sandbox = Sandbox::new();
+    let id = contradict(&sandbox);
+    let shown = sandbox.json(&["conflicts", "show", &id]);
     let loser = shown["a"]["id"].as_str().unwrap();
-    place.json(&["resolve", &id, "--winner", "newer"]);
-    let log = place.run(&["log", loser]).out;
+    sandbox.json(&["resolve", &id, "--winner", "newer"]);
+    let log = sandbox.run(&["log", loser]).out;
     let line = log
         .lines()
         .find(|it| it.contains("lost "))
@@ -143,41 +147,41 @@ fn a_history_says_that_a_claim_lost_a_conflict() {
 /// A gate is shut while a conflict is open that nobody let pass.
 #[test]
 fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let gate = |more: &[&str]| {
-        let ran = place.run(&[&["--json", "conflicts", "--gate"], more].concat());
+        let ran = sandbox.run(&[&["--json", "conflicts", "--gate"], more].concat());
         let reply: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         (ran.code, reply["gate"].clone(), reply["blocking"].clone())
     };
     // For a home that does not know the repository, the gate stays shut.
-    let unknown = place.run(&["--json", "conflicts", "--gate"]);
+    let unknown = sandbox.run(&["--json", "conflicts", "--gate"]);
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
     assert!(unknown.err.contains("NOT_FOUND"), "{unknown:?}");
-    let check = |args: &[&str]| place.run(&[&["pointers", "check"], args].concat());
+    let check = |args: &[&str]| sandbox.run(&[&["pointers", "check"], args].concat());
     let unknown = check(&["--exit-code"]);
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
     assert!(unknown.err.contains("nothing was checked"), "{unknown:?}");
     assert_eq!(check(&[]).code, Some(0), "a list is empty, not refused");
     // Nor does it open for a home that knows the repository by its id alone.
-    let id = place.repo().join(".git/engram-project");
+    let id = sandbox.repo().join(".git/engram-project");
     std::fs::write(&id, "01M83JK5AHSZHY782ME0Q4TXMZ\n").unwrap();
     for args in [
         &["conflicts", "--gate"][..],
         &["pointers", "check", "--exit-code"],
     ] {
-        let unknown = place.run(args);
+        let unknown = sandbox.run(args);
         assert_eq!(unknown.code, Some(1), "{unknown:?}");
         assert!(unknown.err.contains("NOT_FOUND"), "{unknown:?}");
     }
     std::fs::remove_file(&id).unwrap();
-    place.put("The gateway has two nodes.");
+    sandbox.put("The gateway has two nodes.");
     assert_eq!(check(&["--exit-code"]).code, Some(0));
     assert_eq!(gate(&[]), (Some(0), "open".into(), serde_json::json!([])));
-    let id = contradicted(&place);
+    let id = contradict(&sandbox);
     let shut = (Some(1), "shut".into(), serde_json::json!([id]));
     assert_eq!(gate(&[]), shut);
     assert_eq!(gate(&["--severity", "low"]), shut);
-    let told = place.run(&["conflicts", "--gate"]).out;
+    let told = sandbox.run(&["conflicts", "--gate"]).out;
     for says in [
         &format!("{id}  high"),
         "a The wallet lock lasts 3 minutes.",
@@ -185,32 +189,32 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     ] {
         assert!(told.contains(says), "{told}");
     }
-    let listed = |args: &[&str]| place.run(&[&["conflicts"], args].concat()).out;
+    let listed = |args: &[&str]| sandbox.run(&[&["conflicts"], args].concat()).out;
     assert!(listed(&["--severity", "high"]).starts_with("1 open conflict\n"));
     assert_eq!(listed(&["--topic", "none"]).trim(), "0 of 1 open conflict");
     assert_eq!(
         listed(&["--status", "resolved"]).trim(),
         "no resolved conflicts; 1 open"
     );
-    let allowed = place.json(&["conflicts", "allow", &id, "--why", "Known."]);
+    let allowed = sandbox.json(&["conflicts", "allow", &id, "--why", "Known."]);
     assert_eq!(
         (&allowed["status"], &allowed["allowed"]["why"]),
         (&"open".into(), &"Known.".into())
     );
     assert_eq!(gate(&[]).0, Some(0));
-    assert_eq!(place.json(&["conflicts"])["open"], 1);
-    let settled = place.json(&["resolve", &id, "--winner", "newer"]);
+    assert_eq!(sandbox.json(&["conflicts"])["open"], 1);
+    let settled = sandbox.json(&["resolve", &id, "--winner", "newer"]);
     assert_eq!(settled["status"], "resolved");
     assert!(listed(&["--status", "resolved"]).starts_with("1 resolved conflict; 0 open\n"));
     let shown = listed(&["show", &id]);
     assert!(shown.contains("winner: b, by user"), "{shown}");
-    let wrong = place.run(&["conflicts", "--status", "foo"]).err;
+    let wrong = sandbox.run(&["conflicts", "--status", "foo"]).err;
     assert!(wrong.contains("not a valid conflict status"), "{wrong}");
     assert_eq!(
-        place.json(&["conflicts", "list", "--status", "resolved"])["conflicts"][0]["settled"]["how"],
+        sandbox.json(&["conflicts", "list", "--status", "resolved"])["conflicts"][0]["settled"]["how"],
         "winner"
     );
-    let side = place.run(&["--json", "resolve", &id]);
+    let side = sandbox.run(&["--json", "resolve", &id]);
     assert_ne!(side.code, Some(0), "{side:?}");
     assert!(side.err.contains("SCHEMA_INVALID"), "{side:?}");
 }
@@ -234,38 +238,38 @@ fn first<'a>(name: &str, id: &'a str) -> Vec<Vec<&'a str>> {
 #[test]
 fn each_verb_does_to_the_home_what_the_table_says() {
     for terms in Request::TABLE {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let claim = match terms.name {
-            "conflict" | "allow" | "resolve" => contradicted(&place),
-            _ => place.put("The first claim."),
+            "conflict" | "allow" | "resolve" => contradict(&sandbox),
+            _ => sandbox.put("The first claim."),
         };
         let mut id = claim.clone();
         for first in first(terms.name, &claim) {
-            let reply = place.json(&first);
+            let reply = sandbox.json(&first);
             id = reply["id"].as_str().unwrap_or(&claim).to_owned();
         }
-        let message = place.write("message.json", r#"{"role":"programmer","instructions":[]}"#);
-        let Some(args) = typed(terms.name, &id, message.to_str().unwrap()) else {
+        let message = sandbox.write("message.json", r#"{"role":"programmer","instructions":[]}"#);
+        let Some(args) = command_line(terms.name, &id, message.to_str().unwrap()) else {
             continue;
         };
         if terms.name == "promote" {
             let words = "The first claim, for a day.";
             let args = ["put", "--claim", words, "--pointer", POINTER];
             let more = ["--corrects", &id, "--durability", "ephemeral"];
-            place.json(&[&args[..], &more].concat());
+            sandbox.json(&[&args[..], &more].concat());
         }
-        let head = |place: &Place| {
-            let report = place.json(&["doctor"]);
+        let head = |sandbox: &Sandbox| {
+            let report = sandbox.json(&["doctor"]);
             let findings = report["findings"].as_array().unwrap();
             let journal = findings.iter().find(|it| it["what"] == "journal");
             journal.unwrap()["found"].clone()
         };
-        let before = head(&place);
-        let ran = place.run(&args);
+        let before = head(&sandbox);
+        let ran = sandbox.run(&args);
         assert_eq!(ran.code, Some(0), "{}: {ran:?}", terms.name);
         // There is no sample to remove, so nothing changes.
         if terms.name != "remove_sample" {
-            let is_changed = head(&place) != before;
+            let is_changed = head(&sandbox) != before;
             assert_eq!(is_changed, terms.effect != Effect::Reads, "{}", terms.name);
         }
     }
@@ -274,9 +278,9 @@ fn each_verb_does_to_the_home_what_the_table_says() {
 /// `deref --agent` spends the agent's budget; without it, nothing is spent.
 #[test]
 fn an_agent_that_reads_by_the_command_pays() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let used = |args: &[&str]| {
-        let reply = place.json(&[&["deref", POINTER], args].concat());
+        let reply = sandbox.json(&[&["deref", POINTER], args].concat());
         reply["budget"]["repo_spans"]["used"].clone()
     };
     assert!(used(&[]).is_null());

@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use crate::fixture::{CommandOutput, POINTER, Place, make_repository, ran};
+use crate::fixture::{CommandOutput, POINTER, Sandbox, make_repository, output_of};
 
 /// Checks that a command answered, or refused with a sentence.
 #[track_caller]
-fn answered(what: &str, ran: &CommandOutput) {
+fn assert_answered(what: &str, ran: &CommandOutput) {
     assert!(matches!(ran.code, Some(0 | 1)), "{what}: {ran:?}");
     assert!(!ran.err.contains("panicked"), "{what}: {ran:?}");
     if ran.code == Some(1) {
@@ -44,31 +44,31 @@ const VERBS: &[&[&str]] = &[
     &["doctor"],
 ];
 
-fn place() -> Place {
-    let place = Place::new();
-    place.put("Retries use full jitter.");
+fn make_sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.put("Retries use full jitter.");
     let message = r#"{"role":"r","task_status":"done","engrams":[{"claim":"A.","pointers":["repo:README.md@HEAD"],"kind":"fact","confidence":0.7,"ttl":"P7D","scope":"project"}],"output":{"summary":"One.","next":""}}"#;
-    place.write("repo/message.json", message);
-    place
+    sandbox.write("repo/message.json", message);
+    sandbox
 }
 
 #[test]
 fn few_open_files_are_a_refusal() {
-    let place = place();
+    let sandbox = make_sandbox();
     for most in 4..28 {
         for args in VERBS.iter().chain(&[&["doctor", "--reindex"][..]]) {
-            let output = place
+            let output = sandbox
                 .after(&format!("ulimit -n {most}"), args)
                 .output()
                 .unwrap();
             // With this few files, the program itself cannot be loaded.
             if output.status.code() != Some(127) {
-                answered(&format!("{most} {args:?}"), &ran(output));
+                assert_answered(&format!("{most} {args:?}"), &output_of(output));
             }
         }
     }
-    assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
-    assert_eq!(place.json(&["query", "full jitter"])["verdict"], "strong");
+    assert_eq!(sandbox.json(&["doctor", "--reindex"])["ok"], true);
+    assert_eq!(sandbox.json(&["query", "full jitter"])["verdict"], "strong");
 }
 
 /// Sets each number of the configuration to its smallest and largest value.
@@ -114,8 +114,8 @@ fn every_verb_answers_whatever_the_limits_are() {
             [i64::MIN as i128, i64::MAX as i128],
         ),
     ];
-    let place = place();
-    let id = place.json(&["feed"])["entries"][0]["change"]["with"]["id"].clone();
+    let sandbox = make_sandbox();
+    let id = sandbox.json(&["feed"])["entries"][0]["change"]["with"]["id"].clone();
     let id = id.as_str().unwrap();
     let all = |at: usize| -> String {
         LIMITS
@@ -130,11 +130,11 @@ fn every_verb_answers_whatever_the_limits_are() {
         .into_iter()
         .chain(alone.map(|it| (it, &VERBS[1..5])))
     {
-        place.write("home/config.toml", &config);
+        sandbox.write("home/config.toml", &config);
         // The configuration is read: an invalid one would be refused.
-        assert_eq!(place.json(&["get", id])["id"], id, "{config}");
+        assert_eq!(sandbox.json(&["get", id])["id"], id, "{config}");
         for args in verbs {
-            answered(&format!("{config}{args:?}"), &place.run(args));
+            assert_answered(&format!("{config}{args:?}"), &sandbox.run(args));
         }
     }
     for (name, _) in LIMITS {
@@ -146,8 +146,10 @@ fn every_verb_answers_whatever_the_limits_are() {
             "0.5",
             "'1'",
         ] {
-            place.write("home/config.toml", format!("limits.{name} = {number}\n"));
-            place.run(&["get", id, "--json"]).refused("SCHEMA_INVALID");
+            sandbox.write("home/config.toml", format!("limits.{name} = {number}\n"));
+            sandbox
+                .run(&["get", id, "--json"])
+                .refused("SCHEMA_INVALID");
         }
     }
 }
@@ -155,16 +157,16 @@ fn every_verb_answers_whatever_the_limits_are() {
 /// A relative path would mean a different home in each folder.
 #[test]
 fn an_account_without_a_folder_is_told_what_to_say() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let with = |variables: &[(&str, &str)], args: &[&str]| {
-        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+        let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
         command
             .env_remove("CODEX_HOME")
             .envs(variables.iter().copied());
-        ran(command.args(args).arg("--json").output().unwrap())
+        output_of(command.args(args).arg("--json").output().unwrap())
     };
     let names = || {
-        let mut names: Vec<_> = fs::read_dir(place.repo())
+        let mut names: Vec<_> = fs::read_dir(sandbox.repo())
             .unwrap()
             .map(|it| it.unwrap().file_name())
             .collect();
@@ -200,55 +202,55 @@ fn an_account_without_a_folder_is_told_what_to_say() {
         with(&[("XDG_DATA_HOME", data)], &["status"]).refused("STORE_READ_ONLY");
     }
     // Neither value is a path, and a relative path is made absolute.
-    let home = place.path("person");
+    let home = sandbox.path("person");
     let home = home.to_str().unwrap();
     let shown = with(&[("CODEX_HOME", ""), ("HOME", home)], &["connect", "codex"]).json();
     assert_eq!(
         shown["path"],
-        place.path("person/.codex/config.toml").to_str().unwrap()
+        sandbox.path("person/.codex/config.toml").to_str().unwrap()
     );
     let shown = with(&[("CODEX_HOME", "codex")], &["connect", "codex"]).json();
     assert_eq!(
         shown["path"],
-        place.path("repo/codex/config.toml").to_str().unwrap()
+        sandbox.path("repo/codex/config.toml").to_str().unwrap()
     );
 }
 
 #[test]
 fn a_current_folder_that_is_gone_is_no_crash() {
-    let place = place();
+    let sandbox = make_sandbox();
     for args in VERBS {
-        let gone = place.path("gone");
+        let gone = sandbox.path("gone");
         fs::create_dir(&gone).unwrap();
         let first = format!("cd '{0}' && rmdir '{0}'", gone.display());
-        answered(
+        assert_answered(
             &format!("{args:?}"),
-            &ran(place.after(&first, args).output().unwrap()),
+            &output_of(sandbox.after(&first, args).output().unwrap()),
         );
     }
     let first = format!(
         "mkdir '{0}' && cd '{0}' && rmdir '{0}'",
-        place.path("gone").display()
+        sandbox.path("gone").display()
     );
-    let output = place
+    let output = sandbox
         .after(&first, &["connect", "claude", "--json"])
         .output()
         .unwrap();
-    ran(output).refused("REPO_UNAVAILABLE");
+    output_of(output).refused("REPO_UNAVAILABLE");
 }
 
 /// A home's folder is deleted while in use, and so is a repository.
 #[test]
 fn what_is_deleted_meanwhile_is_refused() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let mut args = vec!["--repo", "none"];
     args.extend(["status", "--json"]);
-    place.run(&args).refused("REPO_UNAVAILABLE");
-    let elsewhere = place.path("elsewhere/deep");
+    sandbox.run(&args).refused("REPO_UNAVAILABLE");
+    let elsewhere = sandbox.path("elsewhere/deep");
     make_repository(&elsewhere);
-    let home = place.home();
+    let home = sandbox.home();
     let first = format!("rm -rf '{}'", elsewhere.display());
-    let mut command = place.plain("sh", &elsewhere);
+    let mut command = sandbox.plain("sh", &elsewhere);
     command.args([
         "-c",
         &format!("{first}\nexec \"$@\""),
@@ -256,5 +258,5 @@ fn what_is_deleted_meanwhile_is_refused() {
         env!("CARGO_BIN_EXE_engram"),
     ]);
     command.arg("--home").arg(&home).args(["status"]);
-    answered("repository", &ran(command.output().unwrap()));
+    assert_answered("repository", &output_of(command.output().unwrap()));
 }

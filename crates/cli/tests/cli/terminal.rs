@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::fixture::{Place, git, make_repository, ran};
+use crate::fixture::{Sandbox, git, make_repository, output_of};
 
 /// A window title, red, a C1 introducer, a direction override, an isolate, an invisible mark, and a
 /// carriage return that overwrites the line.
@@ -17,7 +17,7 @@ const HOSTILE: &str =
     "\u{1b}]0;t\u{7}\u{1b}[31m\u{9b}31m\u{202e}a\u{2066}b\u{200b}c\u{e0041}\u{7f}";
 
 /// Whether a character must not reach a terminal. The product decides this in a different way.
-fn obeyed(c: char) -> bool {
+fn is_obeyed(c: char) -> bool {
     match u32::from(c) {
         0x0a | 0x09 => false,
         0x00..=0x1f | 0x7f..=0x9f | 0xad => true,
@@ -29,25 +29,25 @@ fn obeyed(c: char) -> bool {
 
 /// Returns a claim with the hostile characters that are visible, since a claim cannot contain
 /// invisible ones.
-fn claim() -> String {
+fn hostile_claim() -> String {
     let said = HOSTILE.replace(['\u{202e}', '\u{2066}', '\u{200b}', '\u{e0041}'], "");
     format!("Claims{said}\rare shown.")
 }
 
 #[track_caller]
-fn checked(what: &str, output: Output) -> String {
+fn check_output(what: &str, output: Output) -> String {
     let mut all = output.stdout;
     all.extend(output.stderr);
     let said = String::from_utf8(all).unwrap();
-    assert!(!said.contains(obeyed), "{what}: {said:?}");
+    assert!(!said.contains(is_obeyed), "{what}: {said:?}");
     assert!(!said.contains("panicked"), "{what}: {said}");
     said
 }
 
 /// A repository, a home, files, a branch and claims with hostile names and text.
-fn hostile() -> (Place, PathBuf, PathBuf, String) {
-    let place = Place::new();
-    let repo = place.path(&format!("repo{HOSTILE}\nBAD forged"));
+fn make_hostile_sandbox() -> (Sandbox, PathBuf, PathBuf, String) {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.path(&format!("repo{HOSTILE}\nBAD forged"));
     make_repository(&repo);
     let file = format!("a{HOSTILE}.txt");
     fs::write(
@@ -66,26 +66,26 @@ fn hostile() -> (Place, PathBuf, PathBuf, String) {
         ),
     )
     .unwrap();
-    let home = place.path(&format!("home{HOSTILE}\nBAD forged"));
+    let home = sandbox.path(&format!("home{HOSTILE}\nBAD forged"));
     let id = {
-        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &repo);
-        let claim = claim();
+        let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &repo);
+        let claim = hostile_claim();
         command
             .arg("--home")
             .arg(&home)
             .args(["--json", "put", "--claim", &claim]);
         command.args(["--pointer", "repo:plain.txt@HEAD", "--tag", "a"]);
-        ran(command.output().unwrap()).json()["id"]
+        output_of(command.output().unwrap()).json()["id"]
             .as_str()
             .unwrap()
             .to_owned()
     };
-    (place, repo, home, id)
+    (sandbox, repo, home, id)
 }
 
 #[test]
 fn nothing_that_a_terminal_obeys_leaves_the_command() {
-    let (place, repo, home, id) = hostile();
+    let (sandbox, repo, home, id) = make_hostile_sandbox();
     let h = HOSTILE;
     let cases: Vec<Vec<String>> = [
         vec!["status"],
@@ -191,14 +191,14 @@ fn nothing_that_a_terminal_obeys_leaves_the_command() {
     let mut shown = String::new();
     for args in cases {
         for as_json in [false, true] {
-            let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &repo);
+            let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &repo);
             command.arg("--home").arg(&home).args(&args);
             command.args(as_json.then_some("--json"));
             let output = command
                 .env("ENGRAM_LOG", "debug,tantivy=error")
                 .output()
                 .unwrap();
-            let said = checked(&format!("{args:?}"), output);
+            let said = check_output(&format!("{args:?}"), output);
             assert!(
                 !said.lines().any(|it| it.starts_with("BAD forged")),
                 "{args:?}: {said}"
@@ -223,13 +223,13 @@ fn nothing_that_a_terminal_obeys_leaves_the_command() {
 /// The JSON contains exactly the stored text.
 #[test]
 fn json_is_escaped_and_says_the_same() {
-    let (place, repo, home, id) = hostile();
+    let (sandbox, repo, home, id) = make_hostile_sandbox();
     let ask = |args: &[&str]| -> Value {
-        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &repo);
+        let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &repo);
         command.arg("--home").arg(&home).arg("--json").args(args);
-        ran(command.output().unwrap()).json()
+        output_of(command.output().unwrap()).json()
     };
-    assert_eq!(ask(&["get", &id])["claim"], claim());
+    assert_eq!(ask(&["get", &id])["claim"], hostile_claim());
     let excerpt = &ask(&["deref", "repo:plain.txt@HEAD"])["excerpt"];
     assert_eq!(excerpt, &format!("two{HOSTILE}\rover\n"));
     assert_eq!(ask(&["status"])["home"], home.to_str().unwrap());
@@ -238,19 +238,19 @@ fn json_is_escaped_and_says_the_same() {
 /// A line that ends as on Windows is an ordinary line, and its end is not marked as hostile.
 #[test]
 fn an_excerpt_keeps_its_lines_and_its_tabs() {
-    let place = Place::new();
-    fs::write(place.repo().join("windows.txt"), "one\r\n\ttwo\r\n").unwrap();
-    git(&place.repo(), &["add", "-A"]);
-    git(&place.repo(), &["commit", "-qm", "two"]);
-    let shown = place.run(&["deref", "repo:windows.txt@HEAD"]).out;
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.repo().join("windows.txt"), "one\r\n\ttwo\r\n").unwrap();
+    git(&sandbox.repo(), &["add", "-A"]);
+    git(&sandbox.repo(), &["commit", "-qm", "two"]);
+    let shown = sandbox.run(&["deref", "repo:windows.txt@HEAD"]).out;
     assert!(shown.ends_with("\n\none\r\n\ttwo\r\n\n"), "{shown:?}");
 }
 
 #[test]
 fn what_cannot_be_printed_is_said() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let line = r#"{"claim":"Stored.","pointers":["repo:src/retry.rs@HEAD"]}"#;
-    let lines = place.write("lines.jsonl", format!("{line}\n"));
+    let lines = sandbox.write("lines.jsonl", format!("{line}\n"));
     for args in [
         &["status"][..],
         &["doctor", "--json"],
@@ -265,7 +265,7 @@ fn what_cannot_be_printed_is_said() {
             .write(true)
             .open("/dev/full")
             .unwrap();
-        let output = place.command().args(args).stdout(full).output().unwrap();
+        let output = sandbox.command().args(args).stdout(full).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
         assert!(
@@ -274,7 +274,7 @@ fn what_cannot_be_printed_is_said() {
         );
     }
     assert_eq!(
-        place.json(&["status"])["engrams"],
+        sandbox.json(&["status"])["engrams"],
         1,
         "what was stored is stored"
     );
@@ -283,7 +283,7 @@ fn what_cannot_be_printed_is_said() {
 /// A command does not fail because a standard stream is closed.
 #[test]
 fn closed_streams_end_nothing() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for closed in [">&-", "2>&-", "<&-", "<&- >&- 2>&-"] {
         for args in [
             &["status"][..],
@@ -299,7 +299,7 @@ fn closed_streams_end_nothing() {
             &["get", "none"],
             &["mcp"],
         ] {
-            let output = place
+            let output = sandbox
                 .after(&format!("exec {closed}"), args)
                 .output()
                 .unwrap();
@@ -316,14 +316,18 @@ fn closed_streams_end_nothing() {
 /// In a name that is not UTF-8, the bytes are replaced and never passed on.
 #[test]
 fn bytes_that_are_no_text_are_refused_or_replaced() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let bytes = std::ffi::OsString::from_vec(b"\xff\x1b[31m\xc2\x9b".to_vec());
     let of = |at: PathBuf| at.join(&bytes);
     for (args, code) in [
         (vec!["get".into(), bytes.clone()], 1),
         (vec!["query".into(), bytes.clone()], 1),
         (
-            vec!["--repo".into(), of(place.path("")).into(), "status".into()],
+            vec![
+                "--repo".into(),
+                of(sandbox.path("")).into(),
+                "status".into(),
+            ],
             1,
         ),
         (vec!["connect".into(), bytes.clone()], 1),
@@ -346,7 +350,7 @@ fn bytes_that_are_no_text_are_refused_or_replaced() {
             1,
         ),
     ] {
-        let mut command = place.command();
+        let mut command = sandbox.command();
         let output = command
             .arg("--json")
             .args(&args)
@@ -354,13 +358,13 @@ fn bytes_that_are_no_text_are_refused_or_replaced() {
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
-        checked(&format!("{args:?}"), output);
+        check_output(&format!("{args:?}"), output);
     }
-    let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
-    let home = place
+    let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
+    let home = sandbox
         .path("")
         .join(std::ffi::OsStr::from_bytes(b"home\xff\x1b[31m"));
     command.arg("--home").arg(&home).arg("status");
-    let said = checked("home", command.output().unwrap());
+    let said = check_output("home", command.output().unwrap());
     assert!(said.contains("home\u{fffd}⟨U+001B⟩"), "{said}");
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place, files, git, keys};
+use crate::fixture::{POINTER, Sandbox, files, git, keys};
 
 #[test]
 fn each_verb_prints_its_object() {
-    let place = Place::new();
-    let id = place.put("Retries use full jitter, 200 ms base.");
-    let spare = place.put("The retry delay is a constant.");
-    let gone = place.put("The retry delay was once 100 ms.");
+    let sandbox = Sandbox::new();
+    let id = sandbox.put("Retries use full jitter, 200 ms base.");
+    let spare = sandbox.put("The retry delay is a constant.");
+    let gone = sandbox.put("The retry delay was once 100 ms.");
     let note = [
         "note",
         "--kind",
@@ -18,7 +18,7 @@ fn each_verb_prints_its_object() {
         "jitter",
         "We use full jitter.",
     ];
-    let message = place.write("message.json", MESSAGE);
+    let message = sandbox.write("message.json", MESSAGE);
     let message = message.to_str().unwrap();
     for (args, expected) in [
         (
@@ -90,7 +90,7 @@ fn each_verb_prints_its_object() {
         (vec!["brief", "pin", "Ship on Friday."], "lines tokens"),
         (vec!["brief", "unpin", "1"], "lines tokens"),
     ] {
-        let printed = place.json(&args);
+        let printed = sandbox.json(&args);
         let mut expected: Vec<&str> = expected
             .split(' ')
             .filter(|it| !it.ends_with('?'))
@@ -104,8 +104,8 @@ const MESSAGE: &str = r#"{"role":"programmer","task_status":"done","engrams":[],
 
 #[test]
 fn put_answers_and_get_returns_what_was_put() {
-    let place = Place::new();
-    let stored = place.json(&[
+    let sandbox = Sandbox::new();
+    let stored = sandbox.json(&[
         "put",
         "--claim",
         " Retries use full jitter. ",
@@ -149,7 +149,7 @@ fn put_answers_and_get_returns_what_was_put() {
         (&stored["verified"], &stored["findings"], &stored["seq"]),
         (&json!(true), &json!([]), &json!(2))
     );
-    let got = place.json(&["get", stored["id"].as_str().unwrap()]);
+    let got = sandbox.json(&["get", stored["id"].as_str().unwrap()]);
     for (key, expected) in [
         ("claim", json!("Retries use full jitter.")),
         ("kind", json!("decision")),
@@ -164,7 +164,7 @@ fn put_answers_and_get_returns_what_was_put() {
         assert_eq!(got[key], expected, "{key}");
     }
     assert_eq!(got["provenance"]["created_by"], "programmer-2");
-    let head = crate::fixture::git(&place.repo(), &["rev-parse", "HEAD"]);
+    let head = crate::fixture::git(&sandbox.repo(), &["rev-parse", "HEAD"]);
     let references: Vec<&str> = got["pointers"]
         .as_array()
         .unwrap()
@@ -182,8 +182,8 @@ fn put_answers_and_get_returns_what_was_put() {
 
 #[test]
 fn verbs_that_need_no_repository_work_without_one() {
-    let place = Place::bare();
-    let note = place.json(&[
+    let sandbox = Sandbox::bare();
+    let note = sandbox.json(&[
         "note",
         "--kind",
         "decision",
@@ -192,7 +192,7 @@ fn verbs_that_need_no_repository_work_without_one() {
         "We publish under example.org.",
     ]);
     let pointer = note["pointer"].as_str().unwrap();
-    let stored = place.json(&[
+    let stored = sandbox.json(&[
         "put",
         "--claim",
         "We publish under example.org.",
@@ -201,28 +201,28 @@ fn verbs_that_need_no_repository_work_without_one() {
     ]);
     assert_eq!(stored["verified"], false, "an event is no proof");
     let id = stored["id"].as_str().unwrap();
-    assert_eq!(place.json(&["query", "publish"])["engrams"][0]["id"], id);
+    assert_eq!(sandbox.json(&["query", "publish"])["engrams"][0]["id"], id);
     assert_eq!(
-        place.json(&["deref", pointer])["excerpt"],
+        sandbox.json(&["deref", pointer])["excerpt"],
         "We publish under example.org."
     );
-    assert_eq!(place.json(&["get", id])["id"], id);
+    assert_eq!(sandbox.json(&["get", id])["id"], id);
     assert_eq!(
-        place.json(&["feed"])["entries"].as_array().unwrap().len(),
+        sandbox.json(&["feed"])["entries"].as_array().unwrap().len(),
         1
     );
-    let status = place.json(&["status"]);
+    let status = sandbox.json(&["status"]);
     assert_eq!(
         (&status["engrams"], status.get("project")),
         (&json!(1), None)
     );
-    assert_eq!(place.json(&["doctor"])["ok"], true);
-    place
+    assert_eq!(sandbox.json(&["doctor"])["ok"], true);
+    sandbox
         .feed(&["--json", "message", "validate", "-"], MESSAGE.as_bytes())
         .json();
-    place.json(&["connect", "codex"]);
-    place.json(&["forget", id]);
-    place.json(&["redact", id]);
+    sandbox.json(&["connect", "codex"]);
+    sandbox.json(&["forget", id]);
+    sandbox.json(&["redact", id]);
     for args in [
         &["deref", POINTER][..],
         &[
@@ -234,7 +234,7 @@ fn verbs_that_need_no_repository_work_without_one() {
         ],
         &["connect", "claude"],
     ] {
-        place
+        sandbox
             .run(&[args, &["--json"]].concat())
             .refused("REPO_UNAVAILABLE");
     }
@@ -243,16 +243,16 @@ fn verbs_that_need_no_repository_work_without_one() {
 /// A worktree whose repository is gone breaks only the verbs that need it.
 #[test]
 fn a_broken_repository_stops_only_what_needs_it() {
-    let place = Place::new();
-    let id = place.put("Retries use full jitter.");
-    let linked = place.path("linked");
+    let sandbox = Sandbox::new();
+    let id = sandbox.put("Retries use full jitter.");
+    let linked = sandbox.path("linked");
     git(
-        &place.repo(),
+        &sandbox.repo(),
         &["worktree", "add", "-q", linked.to_str().unwrap()],
     );
-    std::fs::rename(place.repo(), place.path("away")).unwrap();
-    let ask = |args: &[&str]| place.run_in(&linked, &[args, &["--json"]].concat());
-    let message = place.write("message.json", MESSAGE);
+    std::fs::rename(sandbox.repo(), sandbox.path("away")).unwrap();
+    let ask = |args: &[&str]| sandbox.run_in(&linked, &[args, &["--json"]].concat());
+    let message = sandbox.write("message.json", MESSAGE);
     assert_eq!(ask(&["get", &id]).json()["id"], id.as_str());
     ask(&["message", "validate", message.to_str().unwrap()]).json();
     for args in [
@@ -274,14 +274,14 @@ fn a_broken_repository_stops_only_what_needs_it() {
         (is_ok("database"), is_ok("journal"), is_ok("repository")),
         (json!(true), json!(true), json!(false))
     );
-    std::fs::rename(place.path("away"), place.repo()).unwrap();
+    std::fs::rename(sandbox.path("away"), sandbox.repo()).unwrap();
     assert_eq!(ask(&["query", "retry"]).json()["verdict"], "strong");
 }
 
 #[test]
 fn asking_changes_no_file_outside_the_home() {
-    let place = Place::new();
-    let before = files(&place.repo());
+    let sandbox = Sandbox::new();
+    let before = files(&sandbox.repo());
     for args in [
         &["status"][..],
         &["query", "retry"],
@@ -293,20 +293,20 @@ fn asking_changes_no_file_outside_the_home() {
         &["connect", "claude"],
         &["connect", "codex"],
     ] {
-        place.json(args);
-        assert_eq!(files(&place.repo()), before, "{args:?}");
+        sandbox.json(args);
+        assert_eq!(files(&sandbox.repo()), before, "{args:?}");
     }
-    place
+    sandbox
         .run(&["get", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--json"])
         .refused("NOT_FOUND");
-    assert_eq!(files(&place.repo()), before);
-    assert!(files(&place.path("person")).is_empty() && !place.path("codex").exists());
+    assert_eq!(files(&sandbox.repo()), before);
+    assert!(files(&sandbox.path("person")).is_empty() && !sandbox.path("codex").exists());
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_crash() {
-    let place = Place::new();
-    place.put("Retries use full jitter.");
+    let sandbox = Sandbox::new();
+    sandbox.put("Retries use full jitter.");
     for args in [
         "status",
         "doctor",
@@ -317,7 +317,7 @@ fn a_reader_that_goes_away_is_no_crash() {
         "--help",
         "get",
     ] {
-        let mut command = place.command();
+        let mut command = sandbox.command();
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         command
@@ -332,8 +332,8 @@ fn a_reader_that_goes_away_is_no_crash() {
 /// The feed and the log say who changed which claim, as the window's history does.
 #[test]
 fn feed_and_log_say_who_did_what() {
-    let place = Place::new();
-    let id = place.put("Retries use full jitter.");
+    let sandbox = Sandbox::new();
+    let id = sandbox.put("Retries use full jitter.");
     let correct = [
         "put",
         "--claim",
@@ -343,9 +343,9 @@ fn feed_and_log_say_who_did_what() {
         "--corrects",
         &id,
     ];
-    let corrected = place.json(&correct)["id"].as_str().unwrap().to_owned();
-    place.json(&["forget", &corrected]);
-    let restored = place.json(&["restore", &corrected])["id"]
+    let corrected = sandbox.json(&correct)["id"].as_str().unwrap().to_owned();
+    sandbox.json(&["forget", &corrected]);
+    let restored = sandbox.json(&["restore", &corrected])["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -358,9 +358,9 @@ fn feed_and_log_say_who_did_what() {
         "--agent",
         "ann",
     ];
-    place.json(&said);
+    sandbox.json(&said);
     for verb in [vec!["log", &id], vec!["feed"]] {
-        let out = place.run(&verb).out;
+        let out = sandbox.run(&verb).out;
         let told: Vec<Vec<&str>> = out
             .lines()
             .map(|it| it.split_whitespace().skip(2).collect())
@@ -383,14 +383,14 @@ fn feed_and_log_say_who_did_what() {
 /// Counts of one are in the singular.
 #[test]
 fn one_is_counted_as_one() {
-    let place = Place::new();
-    place.put("Retries use full jitter.");
-    place.json(&["deref", POINTER, "--agent", "ann", "--turn", "1"]);
-    let status = place.run(&["status"]).out;
+    let sandbox = Sandbox::new();
+    sandbox.put("Retries use full jitter.");
+    sandbox.json(&["deref", POINTER, "--agent", "ann", "--turn", "1"]);
+    let status = sandbox.run(&["status"]).out;
     assert!(status.contains("1 engram, 1 agent, entry "), "{status}");
-    let many = place.run(&["query", "jitter", "--k", "1"]).out;
+    let many = sandbox.run(&["query", "jitter", "--k", "1"]).out;
     assert!(!many.contains("more claim"), "{many}");
-    place.put("Jitter is full.");
-    let many = place.run(&["query", "jitter", "--k", "1"]).out;
+    sandbox.put("Jitter is full.");
+    let many = sandbox.run(&["query", "jitter", "--k", "1"]).out;
     assert!(many.contains("1 more claim matches: raise --k"), "{many}");
 }

@@ -9,49 +9,49 @@ use std::{
 
 use serde_json::Value;
 
-use crate::fixture::{CommandOutput, Place, ran};
+use crate::fixture::{CommandOutput, Sandbox, output_of};
 
 #[test]
 fn the_window_is_started_with_the_same_place() {
-    let place = Place::new();
-    let beside = place.path("bin");
+    let sandbox = Sandbox::new();
+    let beside = sandbox.path("bin");
     std::fs::create_dir(&beside).unwrap();
     let engram = beside.join("engram");
     std::fs::copy(env!("CARGO_BIN_EXE_engram"), &engram).unwrap();
-    let app = |place: &Place| {
-        let mut command = place.plain(&engram, &place.repo());
+    let app = |sandbox: &Sandbox| {
+        let mut command = sandbox.plain(&engram, &sandbox.repo());
         command
             .env("PATH", "/nonexistent")
             .env("DISPLAY", ":1")
             .args(["--home", "h", "--repo", "r", "--json", "app"]);
         command
     };
-    ran(app(&place).output().unwrap()).refused("NOT_FOUND");
-    let script = place.write(
+    output_of(app(&sandbox).output().unwrap()).refused("NOT_FOUND");
+    let script = sandbox.write(
         "bin/engram-desktop",
         "#!/bin/sh\necho \"$@\" > \"${0%/*}/said\"\n",
     );
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     // This waits for the window too, which holds the pipes until it ends.
-    let CommandOutput { code, .. } = ran(app(&place).output().unwrap());
+    let CommandOutput { code, .. } = output_of(app(&sandbox).output().unwrap());
     assert_eq!(code, Some(0));
     assert_eq!(
         std::fs::read_to_string(beside.join("said")).unwrap(),
         "--home h --repo r\n"
     );
     // Without a display there is no window, and the command says what to use instead.
-    let mut blind = app(&place);
+    let mut blind = app(&sandbox);
     let blind = blind.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
-    let said = ran(blind.output().unwrap());
+    let said = output_of(blind.output().unwrap());
     said.refused("NOT_FOUND");
     let hint = said.error()["hint"].to_string();
     assert!(hint.contains("engram serve"), "{hint}");
 }
 
 /// Starts a server; returns it with the host and token of its printed address, and its log.
-fn serving(place: &Place) -> (Child, String, String, PathBuf) {
-    let log = place.path("log");
-    let mut server = place.command();
+fn serve(sandbox: &Sandbox) -> (Child, String, String, PathBuf) {
+    let log = sandbox.path("log");
+    let mut server = sandbox.command();
     server.args(["--json", "serve"]).env("ENGRAM_LOG", "trace");
     let errors = std::fs::File::create(&log).unwrap();
     let mut server = server.stderr(errors).spawn().unwrap();
@@ -67,8 +67,8 @@ fn serving(place: &Place) -> (Child, String, String, PathBuf) {
 
 #[test]
 fn serving_says_where_and_the_token_to_nobody_else() {
-    let place = Place::new();
-    let (mut server, host, token, log) = serving(&place);
+    let sandbox = Sandbox::new();
+    let (mut server, host, token, log) = serve(&sandbox);
     assert!(host.starts_with("127.0.0.1:"), "{host}");
     for (head, status) in [
         (format!("GET /api/subscribe?after=x&token={token}"), "400"),

@@ -7,13 +7,13 @@ use engram_consistency::{
 use engram_model::{EntityKind, FactType};
 use serde_json::json;
 
-use crate::{compared, compared_in, said};
+use crate::{compare, compare_in, side_of};
 
 #[test]
 fn the_example_of_the_wallet() {
     let a = "the wallet lock is released after 3 minutes";
     let b = "a wallet stays locked for half an hour";
-    let finding = compared(a, b).expect("a conflict");
+    let finding = compare(a, b).expect("a conflict");
     assert_eq!(
         (finding.tier, finding.severity),
         (Tier::Numeric, Severity::High)
@@ -31,7 +31,7 @@ fn the_example_of_the_wallet() {
 
 #[test]
 fn a_setting_is_named_as_its_claim_writes_it() {
-    let finding = compared("max_attempts is 3.", "max_attempts is 5.").expect("a conflict");
+    let finding = compare("max_attempts is 3.", "max_attempts is 5.").expect("a conflict");
     assert!(finding.why.contains("max_attempts"), "{}", finding.why);
 }
 
@@ -42,8 +42,8 @@ fn two_observations_outrank_two_inferences() {
         Claim::read("The pool size is 9."),
     );
     let of = |one: FactType, other: FactType| {
-        let mut left = said(&a, "db");
-        let mut right = said(&b, "db");
+        let mut left = side_of(&a, "db");
+        let mut right = side_of(&b, "db");
         (left.fact_type, right.fact_type) = (one, other);
         tier::compare(&left, &right).unwrap().severity
     };
@@ -67,7 +67,7 @@ fn what_never_held_together_is_no_conflict() {
         Claim::read("The pool size is 5."),
         Claim::read("The pool size is 9."),
     );
-    let (mut left, mut right) = (said(&a, "db"), said(&b, "db"));
+    let (mut left, mut right) = (side_of(&a, "db"), side_of(&b, "db"));
     let noon = "2026-01-01T12:00:00Z".parse().unwrap();
     left.valid_until = Some(noon);
     right.valid_from = noon;
@@ -78,16 +78,16 @@ fn what_never_held_together_is_no_conflict() {
 #[test]
 fn nothing_is_known_of_two_claims_without_a_subject() {
     assert_eq!(
-        compared_in("The timeout is 5 s.", "", "The timeout is 9 s.", ""),
+        compare_in("The timeout is 5 s.", "", "The timeout is 9 s.", ""),
         None
     );
-    assert!(compared_in("The timeout is 5 s.", "db", "The timeout is 9 s.", "db").is_some());
+    assert!(compare_in("The timeout is 5 s.", "db", "The timeout is 9 s.", "db").is_some());
     assert_eq!(
-        compared_in("The timeout is 5 s.", "db", "The timeout is 9 s.", "web"),
+        compare_in("The timeout is 5 s.", "db", "The timeout is 9 s.", "web"),
         None
     );
     assert_eq!(
-        compared_in(
+        compare_in(
             "The timeout is 5 s.",
             "db",
             "The timeout is 9 s.",
@@ -103,8 +103,8 @@ fn what_the_topic_says_need_not_be_repeated() {
         "The auth service is limited to 1000 requests per second.",
         "The limit is 2000 requests per second.",
     );
-    assert!(compared_in(a, "auth", b, "auth").is_some());
-    assert_eq!(compared_in(a, "api", b, "api"), None);
+    assert!(compare_in(a, "auth", b, "auth").is_some());
+    assert_eq!(compare_in(a, "api", b, "api"), None);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn duplicates_ignore_case_and_white_space() {
 fn an_update_finds_what_it_replaces() {
     let matter = |a: &str, b: &str| {
         let (a, b) = (Claim::read(a), Claim::read(b));
-        tier::same_matter(&said(&a, "db"), &said(&b, "db"))
+        tier::same_matter(&side_of(&a, "db"), &side_of(&b, "db"))
     };
     assert!(
         matter(
@@ -196,7 +196,7 @@ fn an_update_finds_what_it_replaces() {
 #[test]
 fn one_claim_may_say_several_things() {
     let long = "The gateway has 3 nodes and listens on port 8080. It is written in Rust, but the admin panel is not public.";
-    assert!(compared(long, "The gateway has 5 nodes.").is_some());
-    assert!(compared(long, "The admin panel is public.").is_some());
-    assert_eq!(compared(long, "The gateway has 3 nodes."), None);
+    assert!(compare(long, "The gateway has 5 nodes.").is_some());
+    assert!(compare(long, "The admin panel is public.").is_some());
+    assert_eq!(compare(long, "The gateway has 3 nodes."), None);
 }

@@ -16,7 +16,7 @@ use engram_consistency::{
 use engram_model::FactType;
 
 /// A claim as if committed by an agent.
-fn said<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
+fn side_of<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
     Said {
         claim,
         topic,
@@ -27,11 +27,11 @@ fn said<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
     }
 }
 
-fn compared(a: &str, b: &str) -> Option<Disagreement> {
-    compared_in(a, "misc", b, "misc")
+fn compare(a: &str, b: &str) -> Option<Disagreement> {
+    compare_in(a, "misc", b, "misc")
 }
 
-fn compared_in(a: &str, topic_a: &str, b: &str, topic_b: &str) -> Option<Disagreement> {
+fn compare_in(a: &str, topic_a: &str, b: &str, topic_b: &str) -> Option<Disagreement> {
     let (left, right) = (Claim::read(a), Claim::read(b));
-    tier::compare(&said(&left, topic_a), &said(&right, topic_b))
+    tier::compare(&side_of(&left, topic_a), &side_of(&right, topic_b))
 }

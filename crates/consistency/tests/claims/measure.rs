@@ -10,7 +10,7 @@ use engram_consistency::{
 
 use crate::{
     pairs::{Pair, developed, unseen},
-    said,
+    side_of,
 };
 
 /// Classes of numbers, units, versions, ports and configuration, and their look-alikes.
@@ -85,7 +85,7 @@ fn share(part: u32, of: u32) -> f64 {
 
 fn judge(pair: &Pair) -> Option<Disagreement> {
     let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
-    tier::compare(&said(&a, &pair.topic_a), &said(&b, &pair.topic_b))
+    tier::compare(&side_of(&a, &pair.topic_a), &side_of(&b, &pair.topic_b))
 }
 
 /// Whether both name numbers, and these differ.
@@ -259,7 +259,7 @@ fn the_set_that_no_rule_was_made_with() {
 fn conflicts_are_found_by_their_keys() {
     for pair in developed().iter().chain(&unseen()) {
         let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
-        if tier::compare(&said(&a, &pair.topic_a), &said(&b, &pair.topic_b)).is_none() {
+        if tier::compare(&side_of(&a, &pair.topic_a), &side_of(&b, &pair.topic_b)).is_none() {
             continue;
         }
         let (left, right) = (tier::keys(&a, &pair.topic_a), tier::keys(&b, &pair.topic_b));
@@ -276,7 +276,7 @@ fn corroboration_by_words() {
     let (mut seen, mut all) = (0, 0);
     for pair in developed() {
         let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
-        let (a, b) = (said(&a, &pair.topic_a), said(&b, &pair.topic_b));
+        let (a, b) = (side_of(&a, &pair.topic_a), side_of(&b, &pair.topic_b));
         let same = tier::corroborates(&a, &b);
         assert_eq!(
             same.is_some(),

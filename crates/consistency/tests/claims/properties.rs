@@ -8,7 +8,7 @@ use engram_consistency::{
 };
 use proptest::prelude::*;
 
-use crate::{compared, pairs::developed, said};
+use crate::{compare, pairs::developed, side_of};
 
 /// Words that the rules know, mixed with other text.
 fn text() -> impl Strategy<Value = String> {
@@ -73,7 +73,7 @@ proptest! {
     fn either_order_finds_the_same(a in text(), b in text(), filed in 0_usize..4) {
         let (one, other) = [("", ""), ("db/pool", "db"), ("pool", "pool"), ("pool/a", "pool/b")][filed];
         let (left, right) = (Claim::read(&a), Claim::read(&b));
-        let (left, right) = (said(&left, one), said(&right, other));
+        let (left, right) = (side_of(&left, one), side_of(&right, other));
         let (there, back) = (tier::compare(&left, &right), tier::compare(&right, &left));
         prop_assert_eq!(there.is_some(), back.is_some());
         if let (Some(there), Some(back)) = (there, back) {
@@ -87,14 +87,14 @@ proptest! {
 
     #[test]
     fn no_claim_contradicts_itself(a in text()) {
-        prop_assert_eq!(compared(&a, &a), None);
+        prop_assert_eq!(compare(&a, &a), None);
         let loud = a.split_whitespace().collect::<Vec<_>>().join("  \n ");
-        prop_assert_eq!(compared(&a, &loud), None);
+        prop_assert_eq!(compare(&a, &loud), None);
     }
 
     #[test]
     fn what_differs_lies_within_the_claim(a in text(), b in text()) {
-        if let Some(finding) = compared(&a, &b) {
+        if let Some(finding) = compare(&a, &b) {
             for (spans, text) in [(finding.differs_a, &a), (finding.differs_b, &b)] {
                 for (from, to) in spans {
                     prop_assert!(from < to && to <= text.chars().count());
@@ -118,7 +118,7 @@ proptest! {
             let written = format!("{}.{:04}", whole / 10_000, whole % 10_000);
             let a = format!("The limit of the store is {number} {}.", units[from]);
             let b = format!("The limit of the store is {written} {}.", units[to]);
-            prop_assert_eq!(compared(&a, &b), None, "{} | {}", a, b);
+            prop_assert_eq!(compare(&a, &b), None, "{} | {}", a, b);
             let low = |text: &str| match Claim::read(text).statements[0].values[0].kind {
                 ValueKind::Quantity { low, .. } => low,
                 _ => panic!("{text}"),
@@ -133,13 +133,13 @@ proptest! {
         let unit = ["ms", "s", "hours", "MB", "GiB", "requests per minute"][unit];
         let a = format!("The limit of the store is {number} {unit}.");
         let b = format!("The limit of the store is {} {unit}.", number + more);
-        prop_assert!(compared(&a, &b).is_some(), "{} | {}", a, b);
+        prop_assert!(compare(&a, &b).is_some(), "{} | {}", a, b);
     }
 
     /// Claims in other scripts share no word that would make them about the same thing.
     #[test]
     fn other_scripts_raise_no_false_conflict(a in "[ぁ-んァ-ヶ一-龠가-힣А-яא-תء-ي0-9 ]{1,60}", b in "[ぁ-んァ-ヶ一-龠가-힣А-яא-תء-ي ]{1,60}") {
-        prop_assert_eq!(compared(&a, &b), None);
+        prop_assert_eq!(compare(&a, &b), None);
     }
 }
 
@@ -194,7 +194,7 @@ fn hostile_input_takes_no_longer() {
     let begun = Instant::now();
     for (_, a) in &claims {
         for (_, b) in &claims {
-            tier::compare(&said(a, "x"), &said(b, "x"));
+            tier::compare(&side_of(a, "x"), &side_of(b, "x"));
         }
         tier::keys(a, "x/y");
     }
@@ -211,8 +211,8 @@ fn hostile_input_takes_no_longer() {
 fn the_set_is_judged_alike_in_either_order() {
     for pair in developed() {
         let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
-        let (left, right) = (said(&a, &pair.topic_a), said(&b, &pair.topic_b));
-        let (left_bare, right_bare) = (said(&a, ""), said(&b, ""));
+        let (left, right) = (side_of(&a, &pair.topic_a), side_of(&b, &pair.topic_b));
+        let (left_bare, right_bare) = (side_of(&a, ""), side_of(&b, ""));
         for (left, right) in [(&left, &right), (&left_bare, &right_bare)] {
             let told = |it: Disagreement| (it.tier, it.severity, it.score, it.why);
             let there = tier::compare(left, right).map(told);

@@ -12,7 +12,7 @@ fn utf32(text: &str, unit: fn(u32) -> [u8; 4]) -> Vec<u8> {
     text.chars().flat_map(|it| unit(it as u32)).collect()
 }
 
-fn joined(parts: &[&[u8]]) -> Vec<u8> {
+fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
@@ -39,29 +39,23 @@ fn a_credential_is_found_in_every_encoding_that_is_read() {
             ("UTF-8", text.clone().into_bytes()),
             (
                 "UTF-8 with a mark",
-                joined(&[b"\xEF\xBB\xBF", text.as_bytes()]),
+                join(&[b"\xEF\xBB\xBF", text.as_bytes()]),
             ),
             ("Latin-1", latin),
             ("UTF-16LE", le.clone()),
             ("UTF-16BE", be.clone()),
-            ("UTF-16LE with a mark", joined(&[&[0xFF, 0xFE], &le])),
-            ("UTF-16BE with a mark", joined(&[&[0xFE, 0xFF], &be])),
+            ("UTF-16LE with a mark", join(&[&[0xFF, 0xFE], &le])),
+            ("UTF-16BE with a mark", join(&[&[0xFE, 0xFF], &be])),
             ("UTF-32LE", le32.clone()),
             ("UTF-32BE", be32.clone()),
-            (
-                "UTF-32LE with a mark",
-                joined(&[&[0xFF, 0xFE, 0, 0], &le32]),
-            ),
-            (
-                "UTF-32BE with a mark",
-                joined(&[&[0, 0, 0xFE, 0xFF], &be32]),
-            ),
+            ("UTF-32LE with a mark", join(&[&[0xFF, 0xFE, 0, 0], &le32])),
+            ("UTF-32BE with a mark", join(&[&[0, 0, 0xFE, 0xFF], &be32])),
             ("zeros between", spread),
             (
                 "after what is no UTF-8",
-                joined(&[&[0xC3, 0x28, 0xFF, 0x80], text.as_bytes()]),
+                join(&[&[0xC3, 0x28, 0xFF, 0x80], text.as_bytes()]),
             ),
-            ("after a zero", joined(&[&[0], text.as_bytes()])),
+            ("after a zero", join(&[&[0], text.as_bytes()])),
         ] {
             let Some(SecretMatch { rule, range }) = screen_bytes(&bytes) else {
                 panic!("{name}: {text}");
@@ -80,7 +74,7 @@ fn utf16_at_an_odd_place_is_found() {
         utf16(&token, u16::to_le_bytes),
         utf16(&token, u16::to_be_bytes),
     ] {
-        let bytes = joined(&[b"abc", &encoded, b"def"]);
+        let bytes = join(&[b"abc", &encoded, b"def"]);
         assert!(screen_bytes(&bytes).is_some());
     }
 }

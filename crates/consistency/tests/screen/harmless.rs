@@ -9,7 +9,7 @@ use crate::{lines, text_of};
 const HARMLESS: &str = include_str!("harmless.txt");
 
 /// The number of lines, and the refused ones.
-fn refused(texts: impl Iterator<Item = String>) -> (usize, Vec<String>) {
+fn refuse_each(texts: impl Iterator<Item = String>) -> (usize, Vec<String>) {
     let mut all = 0;
     let mut refused = Vec::new();
     for text in texts {
@@ -21,7 +21,7 @@ fn refused(texts: impl Iterator<Item = String>) -> (usize, Vec<String>) {
     (all, refused)
 }
 
-fn few((all, refused): (usize, Vec<String>)) {
+fn assert_few((all, refused): (usize, Vec<String>)) {
     assert!(
         refused.len() * 200 <= all,
         "{} of {all} are refused:\n{}",
@@ -34,7 +34,7 @@ fn few((all, refused): (usize, Vec<String>)) {
 fn ids_hashes_examples_and_prose_pass() {
     for line in lines(HARMLESS) {
         // Another random draw must not turn an id into a secret.
-        let (_, refused) = refused((0..20).map(|seed| text_of(line, seed)));
+        let (_, refused) = refuse_each((0..20).map(|seed| text_of(line, seed)));
         assert_eq!(refused, [""; 0], "{line}");
     }
 }
@@ -50,7 +50,7 @@ fn this_repository_passes() {
     ];
     walk(&root, &kinds, &mut files);
     assert!(files.len() > 300, "only {} files", files.len());
-    few(refused(files.iter().flat_map(|text| {
+    assert_few(refuse_each(files.iter().flat_map(|text| {
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     })));
 }
@@ -83,7 +83,7 @@ fn lock_files_pass() {
         "GEM\n  remote: https://gems.example.org/\n  specs:\n    bcrypt (3.1.20)\nCHECKSUMS\n  bcrypt (3.1.20) sha256={h64}",
         "{\"content-hash\": \"{h32}\", \"dist\": {\"type\": \"zip\", \"reference\": \"{h40}\", \"shasum\": \"{h40}\"}}",
     ];
-    few(refused(
+    assert_few(refuse_each(
         (0..100).flat_map(|seed| cases.map(|case| text_of(case, seed))),
     ));
 }

@@ -30,7 +30,7 @@ fn text_of(template: &str, seed: usize) -> String {
         rest = &rest[at..];
         match rest
             .find('}')
-            .and_then(|end| drawn(&rest[1..end]).zip(Some(end)))
+            .and_then(|end| parse_spec(&rest[1..end]).zip(Some(end)))
         {
             Some(((alphabet, length), end)) => {
                 text.push_str(&draw(&alphabet, length));
@@ -46,7 +46,7 @@ fn text_of(template: &str, seed: usize) -> String {
 }
 
 /// Reads `m20`: the alphabet and the length.
-fn drawn(spec: &str) -> Option<(String, usize)> {
+fn parse_spec(spec: &str) -> Option<(String, usize)> {
     const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
     const DIGITS: &str = "0123456789";

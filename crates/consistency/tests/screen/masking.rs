@@ -144,7 +144,7 @@ fn what_a_secret_hid_is_masked_too() {
     assert_eq!(mask(&once.text).masked, 0);
 }
 
-fn planted() -> impl Strategy<Value = String> {
+fn text_with_secrets() -> impl Strategy<Value = String> {
     let templates = [
         "gh|p_{m36}",
         "AK|IA{u16}",
@@ -178,7 +178,7 @@ proptest! {
 
     #[test]
     fn masking_twice_changes_nothing(
-        parts in prop::collection::vec(prop_oneof![planted(), "(?s).{0,12}", "[ a-z=:\"'\\[\\]\0]{0,8}"], 0..12),
+        parts in prop::collection::vec(prop_oneof![text_with_secrets(), "(?s).{0,12}", "[ a-z=:\"'\\[\\]\0]{0,8}"], 0..12),
     ) {
         let text = parts.concat();
         let once = mask(&text);
@@ -206,7 +206,7 @@ proptest! {
 
     #[test]
     fn a_span_shows_what_the_whole_shows(
-        parts in prop::collection::vec(prop_oneof![planted(), "[ -~]{0,20}"], 0..6),
+        parts in prop::collection::vec(prop_oneof![text_with_secrets(), "[ -~]{0,20}"], 0..6),
         from in 0usize..200,
         length in 0usize..200,
     ) {

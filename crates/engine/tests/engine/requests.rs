@@ -5,7 +5,7 @@ use engram_model::{Caller, Code, Commit, Draft, Effect, EngramId, Request, ask};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Asked, Ground, draft, refused};
+use crate::fixture::{Sandbox, draft, refused};
 
 #[test]
 fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
@@ -14,7 +14,7 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
             continue;
         }
         for is_user in [true, false] {
-            let engine = Ground::opened();
+            let engine = Sandbox::open_new();
             let caller = if is_user {
                 Caller::User
             } else {
@@ -30,9 +30,9 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
             let request = requests::good(terms.name, &id);
             let request: Request = serde_json::from_value(request).unwrap();
             assert_eq!(request.terms(), *terms);
-            let before = head(&engine);
+            let before = engine.head();
             let answer = engine.0.handle(&caller, request);
-            let moved = head(&engine) - before;
+            let moved = engine.head() - before;
             let name = terms.name;
             if !terms.who.is(&caller) {
                 refused(answer, Code::ScopeDenied);
@@ -60,7 +60,7 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
 /// A refused commit leaves nothing: no claim, no event, no place of a repository.
 #[test]
 fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
-    let engine = Ground::opened();
+    let engine = Sandbox::open_new();
     let agent = engine.agent("programmer-1");
     let said = |claim: &str, words: &str| {
         ask::Commit(Box::new(Commit {
@@ -82,20 +82,20 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
         ),
     ] {
         refused(engine.0.ask(&agent, said(claim, words)), code);
-        assert_eq!(head(&engine), 0, "{claim}");
+        assert_eq!(engine.head(), 0, "{claim}");
     }
     let stored = engine
         .0
         .ask(&agent, said("Retries use jitter.", "seen in a log"))
         .unwrap();
     assert!(!stored.verified);
-    let before = head(&engine);
+    let before = engine.head();
     let again = engine
         .0
         .ask(&agent, said("Retries use jitter.", "seen in a log"))
         .unwrap();
     assert_eq!(
-        (again.id, head(&engine)),
+        (again.id, engine.head()),
         (stored.id, before),
         "nothing new"
     );
@@ -110,14 +110,14 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
     let (code, at) = refusal.expect("a limit");
     assert_eq!(code, Code::RateLimited);
     // Each claim has two entries, the event and the claim; the refused one has none.
-    assert_eq!(head(&engine), before + 2 * at);
+    assert_eq!(engine.head(), before + 2 * at);
 }
 
 /// The author of a record follows the handle, whatever name an agent uses.
 #[test]
 fn an_agent_that_calls_itself_engram_is_told_from_it() {
     for label in ["engram", " Engram", "en\u{200b}gram"] {
-        let engine = Ground::opened();
+        let engine = Sandbox::open_new();
         let id = engine.put(&engine.agent(label), draft("Mine.")).unwrap().id;
         let by = engine.get(&Caller::User, id).unwrap().provenance.created_by;
         assert_eq!(by.to_lowercase(), "engram (agent)");
@@ -127,7 +127,7 @@ fn an_agent_that_calls_itself_engram_is_told_from_it() {
 #[test]
 fn an_agent_that_calls_itself_the_user_is_not() {
     for label in ["user", " User", "you", "", "User\u{200b}", "us\u{2060}er"] {
-        let engine = Ground::opened();
+        let engine = Sandbox::open_new();
         let agent = engine.agent(label);
         let put = Draft {
             agent: Some("user".to_owned()),
@@ -161,12 +161,12 @@ fn an_agent_that_calls_itself_the_user_is_not() {
 /// Closing, erasing and looking back need no repository, and do not check evidence.
 #[test]
 fn what_needs_no_repository_is_done_without_one() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
     let ids: Vec<EngramId> = (0..2)
         .map(|at| engine.claim(&format!("Claim {at}.")).id)
         .collect();
-    std::fs::rename(ground.path("repo"), ground.path("away")).unwrap();
+    std::fs::rename(sandbox.path("repo"), sandbox.path("away")).unwrap();
     let user = Caller::User;
     engine.0.ask(&user, ask::Log(ids[0])).unwrap();
     engine.forget(&user, ids[0]).unwrap();
@@ -175,9 +175,6 @@ fn what_needs_no_repository_is_done_without_one() {
     assert!(project.unavailable.is_some(), "{project:?}");
 }
 
-fn head(engine: &Asked) -> u64 {
-    engine.status(&Caller::User).unwrap().head
-}
 /// Invisible text is refused wherever a surface takes text: tags, direction marks and selectors.
 #[test]
 fn words_that_nobody_sees_are_refused_wherever_words_are_taken() {
@@ -201,7 +198,7 @@ fn words_that_nobody_sees_are_refused_wherever_words_are_taken() {
         ("validate_message", "/instructions/0"),
     ];
     for (name, place) in words {
-        let engine = Ground::opened();
+        let engine = Sandbox::open_new();
         let said = engine.claim("The first claim.").id;
         let mut id = said.to_string();
         let caller = match name {

@@ -14,7 +14,9 @@ use proptest::{
 };
 use ulid::Ulid;
 
-use crate::fixture::{Asked, Ground, POINTER, correcting, scoped};
+use crate::fixture::{
+    Asked, POINTER, REINDEX, Sandbox, claims_in, correction_of, draft, head, query, scoped_draft,
+};
 
 /// One engram of the model.
 #[derive(Debug, Clone)]
@@ -77,7 +79,7 @@ impl Model {
 }
 
 struct Run {
-    ground: Ground,
+    sandbox: Sandbox,
     engine: Asked,
     store: Store,
     agents: Vec<Caller>,
@@ -91,14 +93,14 @@ const WORDS: [&str; 6] = ["alder", "birch", "cedar", "douglas", "elder", "fir"];
 
 impl Run {
     fn new() -> Self {
-        let ground = Ground::new();
-        let engine = ground.open_at("repo", 1);
+        let sandbox = Sandbox::new();
+        let engine = sandbox.open_at("repo", 1);
         let agents = (0..3)
             .map(|at| engine.agent(&format!("agent-{at}")))
             .collect();
         Self {
-            store: Store::open(&ground.home(), Ulid(0)).unwrap(),
-            ground,
+            store: Store::open(&sandbox.home(), Ulid(0)).unwrap(),
+            sandbox,
             engine,
             agents,
             model: Model::default(),
@@ -125,7 +127,7 @@ impl Run {
     fn take(&mut self, dice: [u64; 4]) {
         self.step += 1;
         // Slow enough that no agent is rate limited within an hour.
-        self.ground.clock.turn(90 + (dice[3] % 5) as i64);
+        self.sandbox.clock.turn(90 + (dice[3] % 5) as i64);
         let who = match dice[1] % 4 {
             3 => None,
             at => Some(at as usize),
@@ -143,7 +145,7 @@ impl Run {
             95 => self.flip(dice),
             96..=97 => self.delete_index(),
             _ => {
-                let checkup = self.engine.0.doctor(crate::fixture::REINDEX).unwrap();
+                let checkup = self.engine.0.doctor(REINDEX).unwrap();
                 assert!(checkup.ok, "{checkup:?}");
             }
         }
@@ -169,10 +171,10 @@ impl Run {
         let claim = format!("Step {} found a {word}.", self.step);
         let draft = Draft {
             ttl: ttl.clone(),
-            ..scoped(&claim, scope)
+            ..scoped_draft(&claim, scope)
         };
         let stored = self.engine.put(&self.caller(who), draft).unwrap();
-        let end = self.ground.clock.now() + jiff::SignedDuration::from_mins(20);
+        let end = self.sandbox.clock.now() + jiff::SignedDuration::from_mins(20);
         self.log.push(format!("put {} {claim}", stored.id));
         self.model.held.insert(
             stored.id,
@@ -181,7 +183,7 @@ impl Run {
                 lineage: stored.lineage_id,
                 scope,
                 owner: who,
-                recorded: self.ground.clock.now(),
+                recorded: self.sandbox.clock.now(),
                 expires: ttl.map(|_| end),
                 open: true,
                 redacted: false,
@@ -198,7 +200,9 @@ impl Run {
             self.step,
             WORDS[dice[3] as usize % WORDS.len()]
         );
-        let result = self.engine.put(&self.caller(who), correcting(id, &claim));
+        let result = self
+            .engine
+            .put(&self.caller(who), correction_of(id, &claim));
         // The head of the lineage, if one holds that this caller may see.
         let head = self
             .model
@@ -221,7 +225,7 @@ impl Run {
                         lineage: held.lineage,
                         scope: Scope::Project,
                         owner: who,
-                        recorded: self.ground.clock.now(),
+                        recorded: self.sandbox.clock.now(),
                         expires: None,
                         open: true,
                         redacted: false,
@@ -274,11 +278,11 @@ impl Run {
         let word = WORDS[dice[2] as usize % WORDS.len()];
         let asked = engram_model::Query {
             k: Some(50),
-            ..crate::fixture::query(word)
+            ..query(word)
         };
-        let mut found = crate::fixture::claims(&self.engine.ask(&self.caller(who), asked).unwrap());
+        let mut found = claims_in(&self.engine.ask(&self.caller(who), asked).unwrap());
         found.sort();
-        let mut expected = self.model.answers(who, word, self.ground.clock.now());
+        let mut expected = self.model.answers(who, word, self.sandbox.clock.now());
         if expected.len() > 50 {
             assert_eq!(found.len(), 50);
             expected.retain(|it| found.contains(it));
@@ -311,7 +315,7 @@ impl Run {
 
     fn reopen(&mut self) {
         self.opened += 1;
-        self.engine = self.ground.open_at("repo", self.opened);
+        self.engine = self.sandbox.open_at("repo", self.opened);
         self.log.push("reopen".to_owned());
     }
 
@@ -320,17 +324,15 @@ impl Run {
         const JUMPS: [i64; 6] = [600, 7_200, 80_000, 90_000, 3_000_000, 900_000_000];
         let by = JUMPS[dice[1] as usize % JUMPS.len()];
         let by = if dice[2].is_multiple_of(2) { by } else { -by };
-        self.ground.clock.turn(by);
+        self.sandbox.clock.turn(by);
         self.log.push(format!("jump {by}"));
     }
 
     /// Replaces the home by another one for a while.
     fn swap_home(&mut self) {
-        let [home, away, other] = ["home", "away", "other"].map(|it| self.ground.path(it));
+        let [home, away, other] = ["home", "away", "other"].map(|it| self.sandbox.path(it));
         fs::rename(&home, &away).unwrap();
-        let lost = self
-            .engine
-            .put(&Caller::User, crate::fixture::draft("Lost."));
+        let lost = self.engine.put(&Caller::User, draft("Lost."));
         assert_eq!(lost.unwrap_err().code, Code::StoreGone);
         if other.exists() {
             fs::rename(&other, &home).unwrap();
@@ -340,7 +342,7 @@ impl Run {
         }
         let claim = format!("Step {} is of another home, with a fir.", self.step);
         self.engine.claim(&claim);
-        assert!(self.engine.found(&claim).contains(&claim));
+        assert!(self.engine.claims_found(&claim).contains(&claim));
         fs::rename(&home, &other).unwrap();
         fs::rename(&away, &home).unwrap();
         self.store.renew().unwrap();
@@ -349,7 +351,7 @@ impl Run {
 
     /// Flips one bit of the index before a process opens it.
     fn flip(&mut self, dice: [u64; 4]) {
-        let all = match self.ground.home().join("index-6") {
+        let all = match self.sandbox.home().join("index-6") {
             index if index.exists() => engram_kit::files(&index),
             _ => BTreeMap::new(),
         };
@@ -366,7 +368,7 @@ impl Run {
     }
 
     fn delete_index(&mut self) {
-        let _ = fs::remove_dir_all(self.ground.home().join("index-6"));
+        let _ = fs::remove_dir_all(self.sandbox.home().join("index-6"));
         self.log.push("delete the index".to_owned());
     }
 
@@ -387,7 +389,7 @@ impl Run {
         assert!(seqs.is_sorted() && seqs.last() <= Some(&page.head));
         let faults = self.store.read::<_, StoreError>(|it| it.journal_faults(10));
         assert_eq!(faults.unwrap(), [""; 0], "no gap");
-        let head = crate::fixture::head(&self.ground.path("repo"));
+        let head = head(&self.sandbox.path("repo"));
         serde_json::to_string(&page).unwrap().replace(&head, "HEAD")
     }
 }

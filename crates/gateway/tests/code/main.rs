@@ -8,7 +8,7 @@ use engram_gateway::code_chars;
 use serde_json::Value;
 
 /// Returns the forms whose text passes for prose, and the number of forms.
-fn passed(forms: &str) -> (Vec<String>, usize) {
+fn forms_passed(forms: &str) -> (Vec<String>, usize) {
     let forms = forms.lines().map(|it| serde_json::from_str(it).unwrap());
     let forms: Vec<Value> = forms.collect();
     let passed = forms
@@ -22,7 +22,7 @@ fn passed(forms: &str) -> (Vec<String>, usize) {
 
 #[test]
 fn code_is_found_in_forms_that_were_looked_at() {
-    assert_eq!(passed(include_str!("forms.jsonl")), (Vec::new(), 20));
+    assert_eq!(forms_passed(include_str!("forms.jsonl")), (Vec::new(), 20));
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn code_is_found_in_forms_that_nobody_looked_at() {
         include_str!("unseen.jsonl"),
         include_str!("strangers.jsonl"),
     ] {
-        let (passed, of) = passed(forms);
+        let (passed, of) = forms_passed(forms);
         assert!(of == 20 && passed.len() <= 2, "{passed:?}");
     }
 }

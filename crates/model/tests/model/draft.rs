@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::values::{any_draft, valid_v01};
 
-fn with(key: &str, value: Value) -> Result<NewEngram, Refusal> {
+fn draft_with(key: &str, value: Value) -> Result<NewEngram, Refusal> {
     let mut draft = json!({ "claim": "It holds.", "pointers": ["repo:src/a.rs#L1-L2@HEAD"] });
     draft[key] = value;
     let draft: Draft = serde_json::from_value(draft).unwrap();
@@ -82,7 +82,7 @@ fn what_is_refused_and_why() {
         ("operation", json!("delete"), SchemaInvalid),
         ("corrects_lineage", json!("the last one"), NotFound),
     ] {
-        let refusal = with(key, value.clone()).unwrap_err();
+        let refusal = draft_with(key, value.clone()).unwrap_err();
         assert_eq!(
             refusal.code,
             code,
@@ -96,7 +96,7 @@ fn what_is_refused_and_why() {
 
 #[test]
 fn what_passes_and_as_what() {
-    let pass = |key: &str, value: Value| with(key, value).unwrap();
+    let pass = |key: &str, value: Value| draft_with(key, value).unwrap();
     assert_eq!(pass("claim", json!("  It holds. \n")).claim, "It holds.");
     assert_eq!(
         pass("claim", json!("日".repeat(500))).claim.chars().count(),

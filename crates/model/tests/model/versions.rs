@@ -6,7 +6,7 @@ const ID: &str = "01J9Z3N8M6W0X4V5Y7K2QHPRTA";
 const AT: &str = "2026-01-08T10:00:00Z";
 
 /// A version with every field, in the order of the wire; `told` has those that only answers have.
-fn written(told: [&str; 6], words: [&str; 2]) -> String {
+fn write_version(told: [&str; 6], words: [&str; 2]) -> String {
     let [seq, keys, role, until, figures, rest] = told;
     let [claim, tags] = words;
     format!(
@@ -27,7 +27,7 @@ fn the_journal_keeps_what_answers_tell_without_words_and_findings() {
         "2",
         r#""redacted":true,"#,
     ];
-    let told = written(told, ["It holds.", r#""t""#])
+    let told = write_version(told, ["It holds.", r#""t""#])
         + &format!(
             r#","score":0.5,"conflicts":["{ID}"],"health":{{"standing":"holds"}},"asked":"{ID}","lost":{{"conflict":"{ID}","how":"winner"}},"place":{{"seq":3,"at":"{AT}"}}}}"#
         );
@@ -36,7 +36,10 @@ fn the_journal_keeps_what_answers_tell_without_words_and_findings() {
 
     let stored = Operation::Stored(Box::new(engram.into()));
     let body = stored.body().unwrap();
-    assert_eq!(body, written(["0", "", "", "", "0", ""], ["", ""]) + "}");
+    assert_eq!(
+        body,
+        write_version(["0", "", "", "", "0", ""], ["", ""]) + "}"
+    );
     let subject = stored.subject();
     assert_eq!(subject.as_deref(), Some(ID));
     let read = Operation::read(OperationKind::Stored, subject.as_deref(), &body).unwrap();

@@ -6,7 +6,7 @@ use engram_model::Code;
 use engram_pointers::{Repo, resolve, source};
 use git2::{ObjectType, Oid, Repository, Signature, Time};
 
-use crate::fixture::{Stored, around, refused, sha256};
+use crate::fixture::{Stored, refused, sha256, view_around};
 
 const FILE: i32 = 0o100_644;
 
@@ -69,7 +69,7 @@ fn a_large_file_is_read() {
         "too large",
     );
     let pointer = format!("repo:big.log#L{middle}@HEAD").parse().unwrap();
-    let view = source(Some(&repo), &Stored::default(), &pointer, around(40)).unwrap();
+    let view = source(Some(&repo), &Stored::default(), &pointer, view_around(40)).unwrap();
     assert_eq!(view.lines.len(), 81);
     assert_eq!(view.total_lines as usize, count);
 }
@@ -82,7 +82,7 @@ fn a_file_of_one_long_line_is_shown_cut() {
     commit_blob(dir.path(), Path::new("min.js"), &bytes);
     let repo = Repo::open(dir.path()).unwrap();
     let pointer = "repo:min.js#L1@HEAD".parse().unwrap();
-    let view = source(Some(&repo), &Stored::default(), &pointer, around(3)).unwrap();
+    let view = source(Some(&repo), &Stored::default(), &pointer, view_around(3)).unwrap();
     assert_eq!(view.lines.len(), 1);
     assert_eq!(view.lines[0].text, "é".repeat(1000));
     assert_eq!(view.lines[0].cut, (2 << 20) - 1000);
@@ -90,7 +90,7 @@ fn a_file_of_one_long_line_is_shown_cut() {
 }
 
 /// Makes a tree with a hundred entries, of which only `kept` exists in the repository.
-fn alone(git: &Repository, name: &str, kept: Oid) -> Oid {
+fn make_lone_entry(git: &Repository, name: &str, kept: Oid) -> Oid {
     let nowhere = [7; 20];
     let mut names: Vec<String> = (0..100).map(|at| format!("{}{at}", &name[..2])).collect();
     names.sort();
@@ -116,8 +116,8 @@ fn a_path_is_found_without_a_look_at_what_lies_beside_it() {
     let mut leaf = git.treebuilder(None).unwrap();
     leaf.insert("f7.txt", git.blob(b"first\nsecond\n").unwrap(), FILE)
         .unwrap();
-    let folder = alone(&git, "in93", leaf.write().unwrap());
-    commit_tree(&git, alone(&git, "ou6", folder));
+    let folder = make_lone_entry(&git, "in93", leaf.write().unwrap());
+    commit_tree(&git, make_lone_entry(&git, "ou6", folder));
     let repo = Repo::open(dir.path()).unwrap();
     let found = |path: &str| {
         let pointer = format!("repo:{path}#L2@HEAD").parse().unwrap();

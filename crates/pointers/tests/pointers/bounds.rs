@@ -10,11 +10,11 @@ use engram_pointers::{
 };
 use git2::{ObjectType, Oid, Repository, Signature, Time};
 
-use crate::fixture::{Fixture, Stored, around, refused};
+use crate::fixture::{Fixture, Stored, refused, view_around};
 
 /// Runs something that must end by itself, long before the test times out.
 #[track_caller]
-fn ends<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
+fn run_to_end<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || tell.send(run()));
     match told.recv_timeout(Duration::from_secs(300)) {
@@ -32,7 +32,7 @@ fn ask(repo: &Repo, pointer: &str) -> Vec<Option<Refusal>> {
     };
     vec![
         resolve(Some(repo), &shelf, &pointer).err(),
-        source(Some(repo), &shelf, &pointer, around(3)).err(),
+        source(Some(repo), &shelf, &pointer, view_around(3)).err(),
         line(Some(repo), &shelf, &pointer, 1, 0).err(),
         standing(Some(repo), &shelf, &pointer).err(),
         blame(Some(repo), &shelf, &pointer).err(),
@@ -162,7 +162,7 @@ fn patterns_that_explode_do_not() {
     fixture.write(&format!("x/{deep}/file"), b"a\r\n");
     fixture.git(&["config", "core.autocrlf", "true"]);
     let repo = fixture.repo();
-    ends("a pattern", move || {
+    run_to_end("a pattern", move || {
         for path in [format!("{deep}/file"), format!("x/{deep}/file")] {
             let pointer = format!("repo:{path}@worktree").parse().unwrap();
             let found = resolve(Some(&repo), &Stored::default(), &pointer).unwrap();
@@ -195,7 +195,7 @@ fn trees_that_multiply_are_not_walked_to_their_end() {
     }
     commit(&git, tree(&git, &[("40000", "bomb", id)]), "a bomb");
     let repo = fixture.repo();
-    ends("a bomb", move || {
+    run_to_end("a bomb", move || {
         let shelf = Stored::default();
         for pointer in [
             "repo:nothing@HEAD",
@@ -242,7 +242,7 @@ fn trees_within_trees_are_followed_as_far_as_paths_go() {
     }
     commit(&git, id, "deep");
     let repo = fixture.repo();
-    ends("a deep tree", move || {
+    run_to_end("a deep tree", move || {
         for pointer in ["repo:nothing@HEAD", "diff:HEAD~1..HEAD#a.txt"] {
             ask(&repo, pointer);
         }
@@ -375,7 +375,7 @@ fn nobody_waits_for_a_pipe() {
             let opened = (!before).then(|| fixture.repo());
             pipe(&fixture.root().join(place));
             let root = fixture.root().to_owned();
-            ends(place, move || {
+            run_to_end(place, move || {
                 let repo = match opened {
                     // As the engine does before each request.
                     Some(repo) if repo.is_as_opened() => Ok(repo),
@@ -448,7 +448,7 @@ fn an_object_that_is_a_pipe_is_damage() {
         let kept = fs::read(&at).unwrap();
         pipe(&at);
         let repo = fixture.repo();
-        ends(name, move || ask_everything(&repo));
+        run_to_end(name, move || ask_everything(&repo));
         fixture.refused("repo:folder/a.txt@HEAD", Code::RepoUnavailable, "git fsck");
         fs::remove_file(&at).unwrap();
         fs::write(&at, kept).unwrap();
@@ -473,7 +473,7 @@ fn settings_that_include_without_an_end_are_refused() {
     ] {
         fs::write(&config, format!("{own}{more}")).unwrap();
         let root = fixture.root().to_owned();
-        let opened = ends("settings", move || Repo::open(&root).map(|_| ()));
+        let opened = run_to_end("settings", move || Repo::open(&root).map(|_| ()));
         refused(opened, &more[..20], Code::RepoUnavailable, says);
     }
     fs::write(

@@ -3,7 +3,7 @@
 use engram_model::Code;
 use engram_pointers::{Encoding, resolve, source, text_of};
 
-use crate::fixture::{Fixture, Stored, around, sha256};
+use crate::fixture::{Fixture, Stored, sha256, view_around};
 
 fn utf16(text: &str, write: fn(u16) -> [u8; 2]) -> Vec<u8> {
     text.encode_utf16().flat_map(write).collect()
@@ -52,7 +52,7 @@ fn text_is_shown_whatever_its_encoding_and_digested_as_stored() {
             Some(&fixture.repo()),
             &Stored::default(),
             &pointer,
-            around(9),
+            view_around(9),
         )
         .unwrap();
         let shown: Vec<&str> = view.lines.iter().map(|l| l.text.as_str()).collect();
@@ -141,7 +141,7 @@ fn any_bytes_are_text_or_refused() {
             if let Ok(resolved) = resolve(None, &shelf, &pointer) {
                 resolved.text();
             }
-            let _ = source(None, &shelf, &pointer, around(3));
+            let _ = source(None, &shelf, &pointer, view_around(3));
         }
         let _ = text_of(&bytes);
     });

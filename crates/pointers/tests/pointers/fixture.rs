@@ -60,7 +60,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 }
 
 /// A view with the same number of lines on each side.
-pub(crate) fn around(context: u32) -> View {
+pub(crate) fn view_around(context: u32) -> View {
     View {
         context,
         soon: false,

@@ -10,7 +10,7 @@ use engram_model::{Pin, Pointer, Target};
 use engram_pointers::{Anchors, Origin, Pinned, Repo, resolve, source, standing, track::Span};
 use proptest::prelude::*;
 
-use crate::fixture::{Fixture, Stored, around};
+use crate::fixture::{Fixture, Stored, view_around};
 
 /// Files of a repository that are read to reach evidence.
 const FILES: [&str; 14] = [
@@ -76,7 +76,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Makes a repository beside one that belongs to somebody else.
-fn made() -> Fixture {
+fn make_fixture() -> Fixture {
     let fixture = Fixture::with(&[("a.txt", b"one\r\ntwo\n"), ("folder/b.txt", b"b\n")]);
     let victim = fixture.beside("victim");
     fs::create_dir_all(&victim).unwrap();
@@ -90,7 +90,7 @@ fn made() -> Fixture {
 
 /// Requests evidence in every way. No content of the other repository may come back, unless this
 /// one was found to lead outside.
-fn asked(repo: &Repo) {
+fn ask_everything(repo: &Repo) {
     let shelf = Stored::default();
     let is_its_own = repo.is_named_back() && repo.reads_outside().is_none();
     for pointer in [
@@ -103,7 +103,7 @@ fn asked(repo: &Repo) {
         if let Ok(found) = resolve(Some(repo), &shelf, &pointer) {
             assert!(!is_its_own || !found.text().contains("secret"), "{pointer}");
         }
-        let _ = source(Some(repo), &shelf, &pointer, around(3));
+        let _ = source(Some(repo), &shelf, &pointer, view_around(3));
         let _ = standing(Some(repo), &shelf, &pointer);
     }
     let pinned = Pinned {
@@ -120,7 +120,7 @@ fn asked(repo: &Repo) {
 /// Puts these bytes in a file of a repository.
 fn any_file(name: &str, bytes: &[u8]) {
     static FIXTURE: OnceLock<Mutex<Fixture>> = OnceLock::new();
-    let fixture = FIXTURE.get_or_init(|| Mutex::new(made()));
+    let fixture = FIXTURE.get_or_init(|| Mutex::new(make_fixture()));
     let fixture = fixture.lock().unwrap_or_else(|it| it.into_inner());
     let path = fixture.root().join(name);
     let before = fs::read(&path).ok();
@@ -130,7 +130,7 @@ fn any_file(name: &str, bytes: &[u8]) {
         Repo::open(fixture.root()).ok(),
         Repo::discover(path.parent().unwrap()).ok().flatten(),
     ];
-    opened.iter().flatten().for_each(asked);
+    opened.iter().flatten().for_each(ask_everything);
     match before {
         Some(bytes) => fs::write(&path, bytes).unwrap(),
         None => fs::remove_file(&path).unwrap(),
@@ -140,7 +140,7 @@ fn any_file(name: &str, bytes: &[u8]) {
 /// Resolves the revision that these bytes spell.
 fn any_revision(bytes: &[u8]) {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
-    let repo = FIXTURE.get_or_init(made).repo();
+    let repo = FIXTURE.get_or_init(make_fixture).repo();
     let rev = String::from_utf8_lossy(bytes).into_owned();
     let targets = [
         Target::Repo {
@@ -171,7 +171,7 @@ fn any_revision(bytes: &[u8]) {
 /// Reads the path of the working tree that these bytes spell.
 fn any_path(bytes: &[u8]) {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
-    let repo = FIXTURE.get_or_init(made).repo();
+    let repo = FIXTURE.get_or_init(make_fixture).repo();
     for pin in [Pin::Worktree, Pin::Rev("HEAD".to_owned())] {
         let target = Target::Repo {
             path: String::from_utf8_lossy(bytes).into_owned(),
@@ -190,7 +190,7 @@ fn any_path(bytes: &[u8]) {
     }
 }
 
-fn few(cases: u32) -> ProptestConfig {
+fn config_of(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
         failure_persistence: None,
@@ -199,7 +199,7 @@ fn few(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(few(150))]
+    #![proptest_config(config_of(150))]
 
     #[test]
     fn no_file_of_a_repository_leads_outside_or_never_ends(
@@ -211,7 +211,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(few(300))]
+    #![proptest_config(config_of(300))]
 
     #[test]
     fn no_revision_leads_outside_or_never_ends(

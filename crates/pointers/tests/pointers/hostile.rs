@@ -4,7 +4,7 @@ use engram_model::{Code, Lines, Pin, Pointer, Recorded, Refusal, Target};
 use engram_pointers::{Anchors, Origin, Pinned, Shelf, resolve, source, track::Span};
 use jiff::civil::Date;
 
-use crate::fixture::{Fixture, Stored, around, sha256};
+use crate::fixture::{Fixture, Stored, sha256, view_around};
 
 #[test]
 fn hostile_pointers_are_refused() {
@@ -121,7 +121,7 @@ fn hostile_targets_are_refused_without_the_parser() {
                     "{pointer:?}"
                 );
                 assert!(text.is_err() || path == "a.txt/", "{path:.20}: {text:?}");
-                let _ = source(Some(&repo), &shelf, &pointer, around(u32::MAX));
+                let _ = source(Some(&repo), &shelf, &pointer, view_around(u32::MAX));
             }
         }
     }
@@ -285,7 +285,7 @@ fn what_was_stored_is_asked_for_by_its_path() {
                 want,
                 "{pointer}"
             );
-            let seen = source(Some(&repo), &shelf, &pointer, around(1));
+            let seen = source(Some(&repo), &shelf, &pointer, view_around(1));
             assert_eq!(seen.is_ok(), want, "{pointer}");
         }
         let pinned = Pinned {

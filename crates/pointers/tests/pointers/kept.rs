@@ -10,7 +10,7 @@ use crate::fixture::{Fixture, Stored, git, refused};
 
 /// Makes a repository; returns it with its newest commit and the folder of the refs that keep
 /// commits.
-fn begun() -> (Fixture, String, PathBuf) {
+fn make_fixture() -> (Fixture, String, PathBuf) {
     let fixture = Fixture::with(&[("a.rs", b"one\n")]);
     let head = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
     let refs = fixture.root().join(".git/refs/engram/keep");
@@ -19,7 +19,7 @@ fn begun() -> (Fixture, String, PathBuf) {
 
 /// Asserts that the commit is kept, and that nothing new is left beside its ref.
 #[track_caller]
-fn is_kept(fixture: &Fixture, head: &str, left: &[String]) {
+fn assert_kept(fixture: &Fixture, head: &str, left: &[String]) {
     let name = format!("refs/engram/keep/{head}");
     assert_eq!(git(fixture.root(), &["rev-parse", &name]).trim(), head);
     git(fixture.root(), &["fsck", "--strict"]);
@@ -36,7 +36,7 @@ fn is_kept(fixture: &Fixture, head: &str, left: &[String]) {
 fn what_a_killed_process_left_does_not_stop_the_next() {
     let own = std::process::id();
     for text in ["", "half of"] {
-        let (fixture, head, refs) = begun();
+        let (fixture, head, refs) = make_fixture();
         fs::create_dir_all(&refs).unwrap();
         let left = [format!("{head}.lock"), format!("{head}.1-0.lock")];
         // Another process had the same id.
@@ -54,35 +54,35 @@ fn what_a_killed_process_left_does_not_stop_the_next() {
             stayed.len() >= 65,
             "at most one temporary file was replaced"
         );
-        is_kept(&fixture, &head, &stayed);
+        assert_kept(&fixture, &head, &stayed);
         fixture.repo().keep(&head).unwrap();
     }
 }
 
 #[test]
 fn a_ref_that_a_crash_left_empty_is_written_again() {
-    let (fixture, head, refs) = begun();
+    let (fixture, head, refs) = make_fixture();
     fs::create_dir_all(&refs).unwrap();
     fs::write(refs.join(&head), "").unwrap();
     fixture.repo().keep(&head).unwrap();
-    is_kept(&fixture, &head, &[]);
+    assert_kept(&fixture, &head, &[]);
 }
 
 #[test]
 fn many_keep_the_same_commit_at_once() {
-    let (fixture, head, _) = begun();
+    let (fixture, head, _) = make_fixture();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| fixture.repo().keep(&head).unwrap());
         }
     });
-    is_kept(&fixture, &head, &[]);
+    assert_kept(&fixture, &head, &[]);
 }
 
 /// A ref named after one commit that leads to another keeps neither.
 #[test]
 fn a_ref_that_leads_elsewhere_is_written_again() {
-    let (fixture, head, refs) = begun();
+    let (fixture, head, refs) = make_fixture();
     fixture.git(&["commit", "-q", "--allow-empty", "-m", "other"]);
     let other = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
     for (text, packed) in [
@@ -98,7 +98,7 @@ fn a_ref_that_leads_elsewhere_is_written_again() {
         assert!(!fixture.repo().keeps(&head));
         fixture.repo().keep(&head).unwrap();
         assert!(fixture.repo().keeps(&head));
-        is_kept(&fixture, &head, &[]);
+        assert_kept(&fixture, &head, &[]);
     }
 }
 
@@ -106,7 +106,7 @@ fn a_ref_that_leads_elsewhere_is_written_again() {
 /// guesses its id.
 #[test]
 fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
-    let (fixture, head, refs) = begun();
+    let (fixture, head, refs) = make_fixture();
     fixture.git(&["commit", "-q", "--allow-empty", "-m", "other"]);
     let mut stored = Stored::default();
     let kept = Pinned {
@@ -122,7 +122,7 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
     };
     let repo = fixture.repo();
     Anchors::default().look(&repo, &stored, &[kept]).unwrap();
-    let made = made_elsewhere(&fixture, &head, "a.rs", b"two\n");
+    let made = make_elsewhere(&fixture, &head, "a.rs", b"two\n");
     assert!(repo.has_commit(&made), "the test guessed the right id");
     for pointer in [
         format!("repo:a.rs#L1@{made}"),
@@ -149,7 +149,7 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
 }
 
 /// Returns the id of the commit that is made in memory, by making the same one with git in a clone.
-fn made_elsewhere(fixture: &Fixture, parent: &str, path: &str, bytes: &[u8]) -> String {
+fn make_elsewhere(fixture: &Fixture, parent: &str, path: &str, bytes: &[u8]) -> String {
     let clone = fixture.beside("clone");
     git(
         fixture.root(),

@@ -7,7 +7,7 @@ use engram_model::Code;
 
 use crate::fixture::{Fixture, commit_of, git};
 
-fn linked() -> Fixture {
+fn make_links() -> Fixture {
     let fixture = Fixture::new();
     fixture.write("src/real.rs", b"one\ntwo\n");
     fixture.write("docs/deep/spec.md", b"# Spec\n");
@@ -38,7 +38,7 @@ fn linked() -> Fixture {
 
 #[test]
 fn links_are_followed_within_the_tree_only() {
-    let fixture = linked();
+    let fixture = make_links();
     for path in [
         "file",
         "folder/real.rs",
@@ -75,7 +75,7 @@ fn links_are_followed_within_the_tree_only() {
 
 #[test]
 fn links_of_the_working_tree_stay_inside_it() {
-    let fixture = linked();
+    let fixture = make_links();
     assert_eq!(fixture.text("repo:file#L1@worktree"), "one\n");
     for (path, code) in [
         ("out", Code::PointerInvalid),

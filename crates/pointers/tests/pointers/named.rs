@@ -11,7 +11,7 @@ use engram_pointers::Repo;
 use crate::fixture::{Fixture, git};
 
 /// Makes a repository that belongs to somebody else, beside the fixture's own.
-fn victim(fixture: &Fixture) -> PathBuf {
+fn make_victim(fixture: &Fixture) -> PathBuf {
     let victim = fixture.beside("victim");
     fs::create_dir(&victim).unwrap();
     git(&victim, &["init", "-q"]);
@@ -22,7 +22,7 @@ fn victim(fixture: &Fixture) -> PathBuf {
 }
 
 #[track_caller]
-fn is_named_back(path: &Path, want: bool) {
+fn assert_named_back(path: &Path, want: bool) {
     for repo in [Repo::open(path), Repo::discover(path).map(Option::unwrap)] {
         assert_eq!(repo.unwrap().is_named_back(), want, "{}", path.display());
     }
@@ -69,20 +69,20 @@ fn what_git_lays_out_is_named_back() {
         &shared.join(".git/modules/sub"),
         &of_bare,
     ] {
-        is_named_back(path, true);
+        assert_named_back(path, true);
     }
     let within = Repo::discover(&root.join("folder")).unwrap().unwrap();
     assert!(within.is_named_back(), "from a folder within");
     // A clone may be moved anywhere; a linked worktree must be repaired afterwards.
     let moved = fixture.beside("moved");
     fs::rename(&shared, &moved).unwrap();
-    is_named_back(&moved, true);
-    is_named_back(&moved.join("sub"), true);
+    assert_named_back(&moved, true);
+    assert_named_back(&moved.join("sub"), true);
     let elsewhere = fixture.beside("elsewhere");
     fs::rename(&linked, &elsewhere).unwrap();
-    is_named_back(&elsewhere, false);
+    assert_named_back(&elsewhere, false);
     git(&elsewhere, &["worktree", "repair"]);
-    is_named_back(&elsewhere, true);
+    assert_named_back(&elsewhere, true);
 }
 
 /// Only a clone that borrows objects reads anything outside of its git folder.
@@ -118,7 +118,7 @@ fn a_repository_has_more_names_than_one() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
     let link = fixture.beside("link");
     std::os::unix::fs::symlink(fixture.root(), &link).unwrap();
-    is_named_back(&link, true);
+    assert_named_back(&link, true);
 }
 
 /// Git writes nothing into a repository that is kept elsewhere. It names its working tree only once
@@ -129,16 +129,16 @@ fn a_repository_that_is_kept_elsewhere_is_asked_to_name_its_tree() {
     let (store, tree) = (fixture.beside("store"), fixture.beside("tree"));
     let [from, to] = [&store, &tree].map(|it| it.to_str().unwrap());
     fixture.git(&["clone", "-q", "--separate-git-dir", from, ".", to]);
-    is_named_back(&tree, false);
+    assert_named_back(&tree, false);
     git(&tree, &["config", "core.worktree", to]);
-    is_named_back(&tree, true);
-    is_named_back(&store, true);
+    assert_named_back(&tree, true);
+    assert_named_back(&store, true);
 }
 
 #[test]
 fn who_names_a_strangers_repository_is_not_named_back() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
-    let victim = victim(&fixture);
+    let victim = make_victim(&fixture);
     let own = victim.join(".git");
     let linked = fixture.beside("victims-linked");
     git(
@@ -162,7 +162,7 @@ fn who_names_a_strangers_repository_is_not_named_back() {
             format!("gitdir: {}\n", leads_to.display()),
         )
         .unwrap();
-        is_named_back(&folder, false);
+        assert_named_back(&folder, false);
         // The same in the victim's own tree.
         let folder = victim.join(name);
         fs::create_dir(&folder).unwrap();
@@ -171,47 +171,47 @@ fn who_names_a_strangers_repository_is_not_named_back() {
             format!("gitdir: {}\n", leads_to.display()),
         )
         .unwrap();
-        is_named_back(&folder, false);
+        assert_named_back(&folder, false);
     }
-    is_named_back(&victim, true);
-    is_named_back(&linked, true);
+    assert_named_back(&victim, true);
+    assert_named_back(&linked, true);
     #[cfg(unix)]
     {
         let folder = fixture.beside("to-link");
         fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(&own, folder.join(".git")).unwrap();
-        is_named_back(&folder, false);
+        assert_named_back(&folder, false);
     }
 }
 
 #[test]
 fn a_clone_that_shares_what_is_a_strangers_is_not_named_back() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
-    let victim = victim(&fixture);
+    let victim = make_victim(&fixture);
     let own = fixture.root().join(".git");
-    is_named_back(fixture.root(), true);
+    assert_named_back(fixture.root(), true);
     // The clone takes everything from the victim, except its HEAD.
     let common = own.join("commondir");
     fs::write(&common, format!("{}\n", victim.join(".git").display())).unwrap();
-    is_named_back(fixture.root(), false);
+    assert_named_back(fixture.root(), false);
     // As in a worktree of the victim.
     fs::write(own.join("gitdir"), format!("{}\n", own.display())).unwrap();
     let opened = Repo::open(fixture.root());
     assert!(!opened.is_ok_and(|it| it.is_named_back()));
     fs::remove_file(own.join("gitdir")).unwrap();
     fs::write(&common, "./\n").unwrap();
-    is_named_back(fixture.root(), true);
+    assert_named_back(fixture.root(), true);
 }
 
 #[test]
 fn a_clone_whose_working_tree_is_elsewhere_is_not_named_back() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
-    let victim = victim(&fixture);
+    let victim = make_victim(&fixture);
     let around = victim.parent().unwrap();
     for tree in [&victim, &victim.join(".git"), around, Path::new("/")] {
         fixture.git(&["config", "core.worktree", tree.to_str().unwrap()]);
-        is_named_back(fixture.root(), false);
+        assert_named_back(fixture.root(), false);
     }
     fixture.git(&["config", "core.worktree", ".."]);
-    is_named_back(fixture.root(), true);
+    assert_named_back(fixture.root(), true);
 }

@@ -3,7 +3,7 @@
 use engram_model::{Class, Code, MediaKind, Pointer, Side, SourceReply};
 use engram_pointers::{Resolved, View, line, source};
 
-use crate::fixture::{Fixture, Stored, around, sha256};
+use crate::fixture::{Fixture, Stored, sha256, view_around};
 
 #[track_caller]
 fn view(fixture: &Fixture, pointer: &str, context: u32) -> SourceReply {
@@ -11,7 +11,7 @@ fn view(fixture: &Fixture, pointer: &str, context: u32) -> SourceReply {
         Some(&fixture.repo()),
         &Stored::default(),
         &pointer.parse().unwrap(),
-        around(context),
+        view_around(context),
     )
     .unwrap()
 }
@@ -67,13 +67,13 @@ fn a_stored_digest_is_compared_with_what_is_there() {
         Some(&repo),
         &Stored::default(),
         &resolved.pointer,
-        around(1),
+        view_around(1),
     )
     .unwrap();
     assert_eq!(same.digest_matches, Some(true));
     assert_eq!(same.pointer, resolved.pointer);
     let other = resolved.pointer.with_digest(Some("ab".repeat(32))).unwrap();
-    let differs = source(Some(&repo), &Stored::default(), &other, around(1)).unwrap();
+    let differs = source(Some(&repo), &Stored::default(), &other, view_around(1)).unwrap();
     assert_eq!(differs.digest_matches, Some(false));
     assert_eq!(differs.content_digest, same.content_digest);
 }
@@ -148,7 +148,7 @@ fn every_kind_can_be_viewed() {
         None,
         &shelf,
         &"sam:note:s@2026-01-08".parse().unwrap(),
-        around(0),
+        view_around(0),
     )
     .unwrap();
     assert_eq!(numbers(&note), (vec![1, 2], vec![1, 2]));
@@ -421,7 +421,7 @@ fn lines_whose_commit_is_gone_are_known_by_their_digest() {
             Some(&fixture.repo()),
             &Stored::default(),
             &pinned,
-            around(0),
+            view_around(0),
         );
         let Some((start, end)) = lines else {
             assert_eq!(shown.unwrap_err().code, Code::PointerNotFound, "{pointer}");
@@ -453,7 +453,7 @@ fn a_shallow_clone_shows_what_it_still_has() {
     fixture.write("b.txt", b"other\n");
     fixture.commit("second");
     let repo = fixture.shallow(1);
-    let show = |it: &Resolved| source(Some(&repo), &Stored::default(), &it.pointer, around(0));
+    let show = |it: &Resolved| source(Some(&repo), &Stored::default(), &it.pointer, view_around(0));
     let found = show(&pins[0]).unwrap();
     assert!(found.found_in.is_some());
     assert_eq!(numbers(&found).1, [3]);

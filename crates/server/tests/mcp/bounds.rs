@@ -17,7 +17,7 @@ use tokio::{
     task::yield_now,
 };
 
-use crate::client::{Client, ERAS, Era, Ground, meta};
+use crate::client::{Client, ERAS, Era, Sandbox, meta};
 
 /// An input that repeats one request, and counts how many were read.
 struct Asks {
@@ -97,10 +97,10 @@ fn sorts() -> Vec<Value> {
 async fn a_client_that_reads_no_answer_is_read_no_further() {
     const ASKED: usize = 200_000;
     for line in sorts() {
-        let ground = Ground::new();
+        let sandbox = Sandbox::new();
         let (asks, read) = Asks::new(line.clone(), ASKED);
         let server = tokio::spawn(mcp_over(
-            Arc::clone(&ground.engine),
+            Arc::clone(&sandbox.engine),
             &[Toolset::Core],
             None,
             asks,
@@ -123,7 +123,7 @@ async fn a_client_that_reads_no_answer_is_read_no_further() {
 #[tokio::test]
 async fn who_asks_a_thousand_times_before_it_reads_gets_every_answer() {
     for era in ERAS {
-        let mut client = Client::open(&Ground::new(), era).await;
+        let mut client = Client::open(&Sandbox::new(), era).await;
         let mut asked = BTreeSet::new();
         for at in 0..1_000 {
             asked.insert(match at % 3 {
@@ -144,7 +144,7 @@ async fn who_asks_a_thousand_times_before_it_reads_gets_every_answer() {
 /// The longest line takes all permits, and is answered like the others.
 #[tokio::test]
 async fn long_requests_wait_for_each_other() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     let long = |length: usize| {
         let pointer = format!("repo:{}@HEAD", "x".repeat(length));
         json!({ "name": "engram_deref", "arguments": { "pointer": pointer } })
@@ -162,10 +162,10 @@ async fn long_requests_wait_for_each_other() {
 #[tokio::test]
 async fn an_input_that_ends_ends_the_server_though_nobody_reads() {
     let ends = sorts().into_iter().map(|line| async {
-        let ground = Ground::new();
+        let sandbox = Sandbox::new();
         let (asks, read) = Asks::new(line, 1_000);
         let ended = mcp_over(
-            Arc::clone(&ground.engine),
+            Arc::clone(&sandbox.engine),
             &[Toolset::Core],
             None,
             asks,
@@ -184,7 +184,7 @@ async fn an_input_that_ends_ends_the_server_though_nobody_reads() {
 
 #[tokio::test]
 async fn what_was_asked_a_thousand_times_before_the_end_is_answered() {
-    let mut client = Client::open(&Ground::new(), Era::Legacy).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Legacy).await;
     for _ in 0..1_000 {
         client.send("ping", json!({})).await;
     }
@@ -195,7 +195,7 @@ async fn what_was_asked_a_thousand_times_before_the_end_is_answered() {
 
 #[tokio::test]
 async fn an_id_is_used_once_at_a_time() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     let ask = json!({ "jsonrpc": "2.0", "id": "twice", "method": "tools/list", "params": { "_meta": meta() } });
     for _ in 0..3 {
         client.line(ask.to_string().as_bytes()).await;
@@ -221,8 +221,8 @@ fn cancel(id: u64) -> String {
 #[tokio::test]
 async fn what_is_cancelled_before_it_begins_is_never_begun() {
     for era in ERAS {
-        let ground = Ground::with("[limits.rate]\nper_minute = 1000\nper_hour = 1000\n");
-        let mut client = Client::open(&ground, era).await;
+        let sandbox = Sandbox::with("[limits.rate]\nper_minute = 1000\nper_hour = 1000\n");
+        let mut client = Client::open(&sandbox, era).await;
         let (mut kept, mut lines) = (Vec::new(), Vec::new());
         let mut cancels = Vec::new();
         for at in 0..100 {
@@ -255,8 +255,8 @@ async fn what_is_cancelled_before_it_begins_is_never_begun() {
 /// permits.
 #[tokio::test]
 async fn a_cancelled_read_spends_nothing() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Legacy).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Legacy).await;
     let read = json!({ "pointer": "repo:src/ledger.rs#L2@HEAD" });
     let params = json!({ "name": "engram_deref", "arguments": read });
     for _ in 0..1_000 {
@@ -275,10 +275,10 @@ async fn a_cancelled_read_spends_nothing() {
 /// other message.
 #[tokio::test]
 async fn a_third_request_waits_for_the_first_two() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Legacy).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Legacy).await;
     client.ok("engram_status", json!({})).await;
-    let writing = std::fs::File::open(ground.kept("write.lock")).unwrap();
+    let writing = std::fs::File::open(sandbox.path_in_home("write.lock")).unwrap();
     writing.lock().unwrap();
     let mut commits = Vec::new();
     for at in 0..2 {

@@ -11,7 +11,7 @@ use engram_kit::Clock;
 use engram_model::{Caller, Draft, PointerInput, Request};
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Era, Ground, LEDGER};
+use crate::client::{Client, ERAS, Era, LEDGER, Sandbox};
 
 const SPAN: &str = "repo:src/ledger.rs#L1-L4@HEAD";
 
@@ -28,9 +28,9 @@ fn finding() -> Value {
 #[tokio::test]
 async fn what_one_agent_commits_another_finds_and_reads() {
     for era in ERAS {
-        let ground = Ground::new();
-        let mut one = Client::open(&ground, era).await;
-        let mut two = Client::open(&ground, era).await;
+        let sandbox = Sandbox::new();
+        let mut one = Client::open(&sandbox, era).await;
+        let mut two = Client::open(&sandbox, era).await;
 
         let fresh = one.ok("engram_status", json!({})).await;
         assert_eq!(
@@ -82,10 +82,10 @@ async fn what_one_agent_commits_another_finds_and_reads() {
 /// The test has one thread: a write that waits for another process must not block it.
 #[tokio::test]
 async fn a_write_that_waits_holds_up_nobody() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Modern).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Modern).await;
     client.ok("engram_status", json!({})).await;
-    let turn = std::fs::File::open(ground.kept("write.lock")).unwrap();
+    let turn = std::fs::File::open(sandbox.path_in_home("write.lock")).unwrap();
     turn.lock().unwrap();
     let claim = json!({ "content": "The ledger waits.", "scope": "ledger", "confidence": 0.9 });
     let params = json!({ "name": "engram_commit", "arguments": claim });
@@ -99,7 +99,7 @@ async fn a_write_that_waits_holds_up_nobody() {
 
 #[tokio::test]
 async fn a_query_can_be_narrowed() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     client.ok("engram_commit", finding()).await;
     for (narrowing, expected) in [
         (json!({ "scope": "payments" }), 1),
@@ -124,7 +124,7 @@ async fn a_query_can_be_narrowed() {
 
 #[tokio::test]
 async fn a_repeat_is_told_and_a_correction_replaces() {
-    let mut client = Client::open(&Ground::new(), Era::Legacy).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Legacy).await;
     let first = client.ok("engram_commit", finding()).await;
     let again = client.ok("engram_commit", finding()).await;
     assert_eq!(again["duplicate"], true, "{again}");
@@ -155,8 +155,8 @@ async fn a_repeat_is_told_and_a_correction_replaces() {
 
 #[tokio::test]
 async fn a_claim_without_a_pointer_points_at_its_own_event() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Modern).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Modern).await;
     let claim = "Vendors retry webhooks for 30 days.";
     let base = json!({ "content": claim, "scope": "payments", "confidence": 0.7 });
     let words = "seen in the vendor's dashboard";
@@ -195,7 +195,7 @@ async fn a_claim_without_a_pointer_points_at_its_own_event() {
         assert_eq!(own.is_some(), event.is_some(), "{engram}");
         if let (Some(own), Some(event)) = (own, event) {
             // Each engram gets a new reader, since one budget is smaller than this table.
-            let mut reader = Client::open(&ground, Era::Modern).await;
+            let mut reader = Client::open(&sandbox, Era::Modern).await;
             let read = reader.ok("engram_deref", json!({ "pointer": own })).await;
             assert_eq!(read["excerpt"], event.replacen(claim, &content, 1));
         }
@@ -204,7 +204,7 @@ async fn a_claim_without_a_pointer_points_at_its_own_event() {
 
 #[tokio::test]
 async fn an_answer_fits_and_says_what_it_left_out() {
-    let ground = Ground::new();
+    let sandbox = Sandbox::new();
     for n in 0..30 {
         let draft = Draft {
             claim: format!(
@@ -216,13 +216,13 @@ async fn an_answer_fits_and_says_what_it_left_out() {
                 .collect(),
             ..Draft::default()
         };
-        let engine = Arc::clone(&ground.engine);
+        let engine = Arc::clone(&sandbox.engine);
         let request = Request::Put(Box::new(draft));
         tokio::task::spawn_blocking(move || engine.handle(&Caller::User, request).unwrap())
             .await
             .unwrap();
     }
-    let mut client = Client::open(&ground, Era::Modern).await;
+    let mut client = Client::open(&sandbox, Era::Modern).await;
     let ask = json!({ "topic": "ledger entry twice", "limit": 30 });
     let found = client.ok("engram_query", ask).await;
     let shown = found["engrams"].as_array().unwrap().len();
@@ -249,7 +249,7 @@ async fn an_answer_that_took_too_long_says_how_to_ask_for_less() {
         clock.turn(if slow.load(Ordering::Relaxed) { 6 } else { 0 });
         clock.now()
     };
-    let ground = Ground::within("", World::seeded(1, look));
+    let sandbox = Sandbox::within("", World::seeded(1, look));
     for at in 0..120 {
         let draft = Draft {
             claim: format!("Ledger {at} stores an entry."),
@@ -257,9 +257,9 @@ async fn an_answer_that_took_too_long_says_how_to_ask_for_less() {
             ..Draft::default()
         };
         let put = Request::Put(Box::new(draft));
-        ground.engine.handle(&Caller::User, put).unwrap();
+        sandbox.engine.handle(&Caller::User, put).unwrap();
     }
-    let mut client = Client::open(&ground, Era::Modern).await;
+    let mut client = Client::open(&sandbox, Era::Modern).await;
     is_slow.store(true, Ordering::Relaxed);
     let late = client
         .refused("engram_query", json!({ "topic": "ledger entry" }))
@@ -275,7 +275,7 @@ async fn an_answer_that_took_too_long_says_how_to_ask_for_less() {
 #[tokio::test]
 async fn calls_at_once_are_all_answered() {
     for era in ERAS {
-        let mut client = Client::open(&Ground::new(), era).await;
+        let mut client = Client::open(&Sandbox::new(), era).await;
         let mut sent = Vec::new();
         for n in 0..15 {
             let commit = json!({

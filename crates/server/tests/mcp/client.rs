@@ -29,17 +29,17 @@ const RETRY_DAYS: u32 = 30;
 ";
 
 /// A repository with one commit, a home beside it, and an engine on both.
-pub(crate) struct Ground {
+pub(crate) struct Sandbox {
     pub(crate) engine: Arc<Engine>,
     folder: Arc<Folder>,
 }
 
-impl Ground {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         Self::with("")
     }
 
-    /// Creates the ground with this text in the home's `config.toml`.
+    /// Creates the sandbox with this text in the home's `config.toml`.
     pub(crate) fn with(config: &str) -> Self {
         Self::within(config, World::system())
     }
@@ -62,7 +62,7 @@ impl Ground {
     }
 
     /// Returns the path of this file in the home.
-    pub(crate) fn kept(&self, name: &str) -> PathBuf {
+    pub(crate) fn path_in_home(&self, name: &str) -> PathBuf {
         self.folder.path("home").join(name)
     }
 
@@ -73,7 +73,7 @@ impl Ground {
 }
 
 /// Compiles a schema; panics if the schema itself is invalid.
-pub(crate) fn compiled(schema: &Value) -> (boon::Schemas, boon::SchemaIndex) {
+pub(crate) fn compile(schema: &Value) -> (boon::Schemas, boon::SchemaIndex) {
     let (mut all, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
     compiler.add_resource("tool.json", schema.clone()).unwrap();
     let one = compiler.compile("tool.json", &mut all).unwrap();
@@ -112,24 +112,28 @@ pub(crate) struct Client {
 
 impl Client {
     /// A connection on which nothing was sent yet.
-    pub(crate) fn raw(ground: &Ground, era: Era) -> Self {
-        Self::offered(ground, era, &[Toolset::Core], None)
+    pub(crate) fn raw(sandbox: &Sandbox, era: Era) -> Self {
+        Self::connect(sandbox, era, &[Toolset::Core], None)
     }
 
     /// A connection to these tools, for the agent that the token proves.
-    pub(crate) fn with(ground: &Ground, tools: &'static [Toolset], token: Option<Secret>) -> Self {
-        Self::offered(ground, Era::Modern, tools, token)
+    pub(crate) fn with(
+        sandbox: &Sandbox,
+        tools: &'static [Toolset],
+        token: Option<Secret>,
+    ) -> Self {
+        Self::connect(sandbox, Era::Modern, tools, token)
     }
 
-    fn offered(
-        ground: &Ground,
+    fn connect(
+        sandbox: &Sandbox,
         era: Era,
         tools: &'static [Toolset],
         token: Option<Secret>,
     ) -> Self {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(far);
-        let engine = Arc::clone(&ground.engine);
+        let engine = Arc::clone(&sandbox.engine);
         let server = tokio::spawn(mcp_over(engine, tools, token, read, write));
         let (read, write) = tokio::io::split(near);
         Self {
@@ -139,13 +143,13 @@ impl Client {
             server,
             last_id: 0,
             early: HashMap::new(),
-            _folder: Arc::clone(&ground.folder),
+            _folder: Arc::clone(&sandbox.folder),
         }
     }
 
     /// A connection that is ready for calls.
-    pub(crate) async fn open(ground: &Ground, era: Era) -> Self {
-        let mut client = Self::raw(ground, era);
+    pub(crate) async fn open(sandbox: &Sandbox, era: Era) -> Self {
+        let mut client = Self::raw(sandbox, era);
         if era == Era::Legacy {
             client.initialize().await;
         }
@@ -245,14 +249,14 @@ impl Client {
             serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(&text, seen, "{tool}: text and structure differ");
         let schema = self.tool(tool).await["outputSchema"].clone();
-        let (all, one) = compiled(&schema);
+        let (all, one) = compile(&schema);
         if let Err(error) = all.validate(seen, one) {
             panic!("{tool}: {seen} breaks its schema: {error}");
         }
         if result["isError"].as_bool().unwrap() {
             engram_kit::check_error(&seen["error"])
         } else {
-            let untold = untold(&schema, seen);
+            let untold = names_beyond(&schema, seen);
             assert!(untold.is_empty(), "{tool} does not describe {untold:?}");
         }
         let modern = self.era == Era::Modern;
@@ -282,25 +286,25 @@ impl Client {
 }
 
 /// Returns the names in a reply that its schema does not contain.
-fn untold(schema: &Value, value: &Value) -> Vec<String> {
+fn names_beyond(schema: &Value, value: &Value) -> Vec<String> {
     match value {
         Value::Object(fields) => fields
             .iter()
-            .flat_map(|(name, value)| match told(schema, name) {
-                Some(schema) => untold(schema, value),
+            .flat_map(|(name, value)| match schema_of(schema, name) {
+                Some(schema) => names_beyond(schema, value),
                 None => vec![name.clone()],
             })
             .collect(),
         Value::Array(items) => items
             .iter()
-            .flat_map(|item| untold(&schema["items"], item))
+            .flat_map(|item| names_beyond(&schema["items"], item))
             .collect(),
         _ => Vec::new(),
     }
 }
 
 /// Returns the schema of one name.
-fn told<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+fn schema_of<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     let grouped = || {
         let patterns = schema["patternProperties"].as_object()?;
         let of_name = |pattern: &(&String, &Value)| {

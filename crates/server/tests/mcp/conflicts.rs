@@ -3,9 +3,9 @@
 use engram_gateway::count_tokens;
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Ground};
+use crate::client::{Client, ERAS, Sandbox};
 
-fn said(minutes: u32) -> Value {
+fn claim_of(minutes: u32) -> Value {
     let claim = format!("The wallet lock lasts {minutes} minutes.");
     json!({ "content": claim, "scope": "wallet", "confidence": 0.9 })
 }
@@ -13,14 +13,14 @@ fn said(minutes: u32) -> Value {
 #[tokio::test]
 async fn two_agents_contradict_each_other_and_settle_it() {
     for era in ERAS {
-        let ground = Ground::new();
-        let mut one = Client::open(&ground, era).await;
-        let mut two = Client::open(&ground, era).await;
+        let sandbox = Sandbox::new();
+        let mut one = Client::open(&sandbox, era).await;
+        let mut two = Client::open(&sandbox, era).await;
         let none = one.ok("engram_conflicts", json!({})).await;
         assert_eq!(none, json!({ "open": 0, "due": 0, "conflicts": [] }));
-        let first = one.ok("engram_commit", said(3)).await;
+        let first = one.ok("engram_commit", claim_of(3)).await;
         assert_eq!(first["conflicts"], 0, "{first}");
-        let second = two.ok("engram_commit", said(30)).await;
+        let second = two.ok("engram_commit", claim_of(30)).await;
         assert_eq!(second["conflicts"], 1, "{second}");
         let found = &second["findings"][0];
         assert_eq!(found["what"], "conflict");
@@ -72,10 +72,10 @@ async fn two_agents_contradict_each_other_and_settle_it() {
 /// However many conflicts there are, an answer stays small and counts the rest.
 #[tokio::test]
 async fn a_long_list_is_cut_to_its_tokens() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, ERAS[0]).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, ERAS[0]).await;
     for minutes in 1..=7 {
-        client.ok("engram_commit", said(minutes)).await;
+        client.ok("engram_commit", claim_of(minutes)).await;
     }
     let listed = client.ok("engram_conflicts", json!({})).await;
     let told = listed["conflicts"].as_array().unwrap().len() as u64;

@@ -7,33 +7,33 @@ use engram_server::Toolset;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::client::{Client, Ground};
+use crate::client::{Client, Sandbox};
 
 struct Spoken {
     runtime: Runtime,
-    ground: Ground,
+    sandbox: Sandbox,
     ada: Client,
 }
 
 impl Spoken {
     fn new() -> Self {
-        let ground = Ground::new();
+        let sandbox = Sandbox::new();
         let open = |who: &Caller, name: &str| {
             let name = name.to_owned();
             let opening = Opening {
                 name,
                 ..Opening::default()
             };
-            ground.engine.ask(who, ask::OpenAgent(opening)).unwrap()
+            sandbox.engine.ask(who, ask::OpenAgent(opening)).unwrap()
         };
         let lead = open(&Caller::User, "lead");
         let ada = open(&Caller::Agent(lead.agent), "ada");
         let runtime = Runtime::new().unwrap();
         let ada =
-            runtime.block_on(async { Client::with(&ground, &[Toolset::Less], Some(ada.token)) });
+            runtime.block_on(async { Client::with(&sandbox, &[Toolset::Less], Some(ada.token)) });
         Self {
             runtime,
-            ground,
+            sandbox,
             ada,
         }
     }
@@ -48,7 +48,7 @@ impl Spoken {
         }
     }
 
-    fn found(&mut self, query: Value) -> Vec<Value> {
+    fn engrams_found(&mut self, query: Value) -> Vec<Value> {
         let reply = self.call("less_query_engrams", query).unwrap();
         reply["engrams"].as_array().unwrap().clone()
     }
@@ -69,11 +69,11 @@ impl Surface for Spoken {
     }
 
     fn query(&mut self, word: &str) -> Vec<Value> {
-        self.found(json!({ "keys": [word] }))
+        self.engrams_found(json!({ "keys": [word] }))
     }
 
     fn risks(&mut self, word: &str) -> Vec<Value> {
-        self.found(json!({ "keys": [word], "kind": "risk" }))
+        self.engrams_found(json!({ "keys": [word], "kind": "risk" }))
     }
 
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {
@@ -86,7 +86,7 @@ impl Surface for Spoken {
             by: None,
         };
         let issued = self
-            .ground
+            .sandbox
             .engine
             .ask(&Caller::User, ask::IssueGrant(wanted));
         serde_json::to_value(issued.unwrap()).unwrap()

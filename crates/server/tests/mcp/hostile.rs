@@ -9,16 +9,16 @@ use proptest::{
 };
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Ground, meta};
+use crate::client::{Client, ERAS, Sandbox, meta};
 
 /// The id of the last request, which no other request has.
 const LAST: &str = "the last";
 
 /// Sends any bytes as lines. Each id gets exactly one answer (a cancelled request at most one),
 /// nothing else is answered by an id, and the server continues.
-pub(crate) async fn any_lines(ground: &Ground, bytes: &[u8]) {
+pub(crate) async fn any_lines(sandbox: &Sandbox, bytes: &[u8]) {
     for era in ERAS {
-        let mut client = Client::open(ground, era).await;
+        let mut client = Client::open(sandbox, era).await;
         client.line(bytes).await;
         let last = json!({ "jsonrpc": "2.0", "id": LAST, "method": "tools/list", "params": { "_meta": meta() } });
         client.line(last.to_string().as_bytes()).await;
@@ -179,7 +179,7 @@ fn no_lines_end_the_server_or_go_unanswered() {
         .enable_all()
         .build()
         .unwrap();
-    let ground = Ground::new();
+    let sandbox = Sandbox::new();
     let noise = proptest::collection::vec(any::<u8>(), 0..60);
     let lines = proptest::collection::vec(prop_oneof![5 => line(), 1 => noise], 0..80);
     let config = ProptestConfig {
@@ -188,7 +188,7 @@ fn no_lines_end_the_server_or_go_unanswered() {
         ..ProptestConfig::default()
     };
     let checked = |lines: Vec<Vec<u8>>| -> TestCaseResult {
-        runtime.block_on(any_lines(&ground, &lines.join(&b'\n')));
+        runtime.block_on(any_lines(&sandbox, &lines.join(&b'\n')));
         Ok(())
     };
     TestRunner::new(config).run(&lines, checked).unwrap();

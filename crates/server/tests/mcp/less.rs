@@ -5,31 +5,31 @@ use engram_model::{Caller, Opening, Secret, ask};
 use engram_server::Toolset;
 use serde_json::{Value, json};
 
-use crate::client::{Client, Ground};
+use crate::client::{Client, Sandbox};
 
 const BOTH: &[Toolset] = &[Toolset::Core, Toolset::Less];
 const POINTER: &str = "repo:src/ledger.rs#L2@HEAD";
 
 /// A parent and its child, each with a connection of its own.
-async fn family(ground: &Ground) -> (Client, Client) {
+async fn open_family(sandbox: &Sandbox) -> (Client, Client) {
     let open = |who: &Caller, name: &str, role: &str| {
         let opening = Opening {
             name: name.to_owned(),
             role: Some(role.to_owned()),
             ..Opening::default()
         };
-        ground.engine.ask(who, ask::OpenAgent(opening)).unwrap()
+        sandbox.engine.ask(who, ask::OpenAgent(opening)).unwrap()
     };
     let lead = open(&Caller::User, "lead", "architect");
     let ada = open(&Caller::Agent(lead.agent.clone()), "ada", "programmer");
-    let client = |token: Secret| Client::with(ground, BOTH, Some(token));
+    let client = |token: Secret| Client::with(sandbox, BOTH, Some(token));
     (client(lead.token), client(ada.token))
 }
 
 #[tokio::test]
 async fn six_tools_in_8_kb_beside_the_core() {
-    let ground = Ground::new();
-    let mut alone = Client::with(&ground, &[Toolset::Less], None);
+    let sandbox = Sandbox::new();
+    let mut alone = Client::with(&sandbox, &[Toolset::Less], None);
     let answer = alone.request("tools/list", json!({})).await;
     let bytes = answer["result"].to_string().len();
     println!("tools/list of less has {bytes} bytes");
@@ -64,9 +64,9 @@ async fn six_tools_in_8_kb_beside_the_core() {
             assert!(tool["annotations"][hint].is_boolean(), "{tool}");
         }
     }
-    let both = Client::with(&ground, BOTH, None).tools().await;
+    let both = Client::with(&sandbox, BOTH, None).tools().await;
     assert_eq!(both.len(), names.len() + 7);
-    let core = Client::with(&ground, &[Toolset::Core], None).tools().await;
+    let core = Client::with(&sandbox, &[Toolset::Core], None).tools().await;
     assert_eq!(core.len(), 7);
 }
 
@@ -74,8 +74,8 @@ async fn six_tools_in_8_kb_beside_the_core() {
 /// (docs/design.md#reads-stay-within-the-budget).
 #[tokio::test]
 async fn a_child_asks_is_granted_and_reads_and_codes_begin_with_less() {
-    let ground = Ground::new();
-    let (mut lead, mut ada) = family(&ground).await;
+    let sandbox = Sandbox::new();
+    let (mut lead, mut ada) = open_family(&sandbox).await;
     let put = json!({
         "claim": "Vendors retry for 30 days.", "kind": "fact", "pointers": [POINTER], "confidence": 0.9,
         "ttl": "P7D", "scope": "run",
@@ -124,8 +124,8 @@ async fn a_child_asks_is_granted_and_reads_and_codes_begin_with_less() {
 
 #[tokio::test]
 async fn each_refusal_has_the_prefix() {
-    let ground = Ground::new();
-    let (_lead, mut ada) = family(&ground).await;
+    let sandbox = Sandbox::new();
+    let (_lead, mut ada) = open_family(&sandbox).await;
     let put = |change: Value| {
         let mut put = json!({
             "claim": "Vendors retry.", "kind": "fact", "pointers": [POINTER], "confidence": 0.9, "ttl": "P7D",

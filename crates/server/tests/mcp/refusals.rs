@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Ground};
+use crate::client::{Client, ERAS, Sandbox};
 
 #[tokio::test]
 async fn each_mistake_has_a_code_and_a_hint() {
@@ -147,8 +147,8 @@ async fn each_mistake_has_a_code_and_a_hint() {
         ),
     ];
     for era in ERAS {
-        let ground = Ground::new();
-        let mut client = Client::open(&ground, era).await;
+        let sandbox = Sandbox::new();
+        let mut client = Client::open(&sandbox, era).await;
         for ((tool, arguments), code, needle) in &cases {
             let error = client.refused(tool, arguments.clone()).await;
             assert_eq!(error["code"], *code, "{arguments}: {error}");
@@ -171,7 +171,7 @@ async fn each_mistake_has_a_code_and_a_hint() {
 
 #[tokio::test]
 async fn unknown_arguments_are_answered_with_the_known_ones() {
-    let mut client = Client::open(&Ground::new(), ERAS[1]).await;
+    let mut client = Client::open(&Sandbox::new(), ERAS[1]).await;
     let error = client
         .refused(
             "engram_deref",
@@ -187,7 +187,7 @@ async fn unknown_arguments_are_answered_with_the_known_ones() {
 #[tokio::test]
 async fn the_budget_of_a_turn_ends() {
     for era in ERAS {
-        let mut client = Client::open(&Ground::new(), era).await;
+        let mut client = Client::open(&Sandbox::new(), era).await;
         for line in 1..=3 {
             let pointer = format!("repo:src/ledger.rs#L{line}@HEAD");
             let read = client
@@ -208,7 +208,7 @@ async fn the_budget_of_a_turn_ends() {
 #[tokio::test]
 async fn what_is_no_call_is_a_protocol_error() {
     for era in ERAS {
-        let mut client = Client::open(&Ground::new(), era).await;
+        let mut client = Client::open(&Sandbox::new(), era).await;
         for (method, params, code) in [
             (
                 "tools/call",

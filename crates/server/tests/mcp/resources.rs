@@ -3,7 +3,7 @@
 use engram_model::{Caller, Draft, Pointer, Scope, ask};
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Era, Ground};
+use crate::client::{Client, ERAS, Era, Sandbox};
 
 async fn store(client: &mut Client, claim: &str, line: u32) -> String {
     let arguments = json!({
@@ -17,7 +17,7 @@ async fn store(client: &mut Client, claim: &str, line: u32) -> String {
 #[tokio::test]
 async fn reading_one_is_a_dereference() {
     for era in ERAS {
-        let mut client = Client::open(&Ground::new(), era).await;
+        let mut client = Client::open(&Sandbox::new(), era).await;
         let claim = "Vendors retry webhooks for 30 days. ".repeat(4);
         let uri = store(&mut client, &claim, 2).await;
 
@@ -54,7 +54,7 @@ async fn reading_one_is_a_dereference() {
 
 #[tokio::test]
 async fn the_budget_binds_here_too() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     let uri = store(&mut client, "The ledger keeps entries.", 1).await;
     for _ in 0..3 {
         let answer = client
@@ -78,7 +78,7 @@ async fn the_budget_binds_here_too() {
 #[tokio::test]
 async fn what_is_not_there_is_not_found() {
     for era in ERAS {
-        let mut client = Client::open(&Ground::new(), era).await;
+        let mut client = Client::open(&Sandbox::new(), era).await;
         let code = match era {
             Era::Legacy => -32002,
             Era::Modern => -32602,
@@ -101,7 +101,7 @@ async fn what_is_not_there_is_not_found() {
 
 #[tokio::test]
 async fn what_no_longer_holds_is_not_listed() {
-    let mut client = Client::open(&Ground::new(), Era::Legacy).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Legacy).await;
     let uri = store(&mut client, "The ledger keeps entries.", 1).await;
     let id = uri.rsplit('/').next().unwrap().to_owned();
     let retire = json!({
@@ -116,8 +116,8 @@ async fn what_no_longer_holds_is_not_listed() {
 /// Engrams that an agent may not see do not shorten its list.
 #[tokio::test]
 async fn a_list_goes_on_behind_what_is_hidden() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Modern).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Modern).await;
     let uri = store(&mut client, "The ledger keeps entries.", 1).await;
     for number in 0..60 {
         let draft = Draft {
@@ -126,7 +126,7 @@ async fn a_list_goes_on_behind_what_is_hidden() {
             pointers: vec!["repo:src/ledger.rs@HEAD".parse::<Pointer>().unwrap().into()],
             ..Draft::default()
         };
-        ground
+        sandbox
             .engine
             .ask(&Caller::User, ask::Put(Box::new(draft)))
             .unwrap();

@@ -3,7 +3,7 @@
 use engram_model::{Durability, FactType, Kind, MemoryOp, Request};
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Era, Ground, compiled};
+use crate::client::{Client, ERAS, Era, Sandbox, compile};
 
 /// A model pays for these bytes in every session. Seven tools take 7,100; eight would take 8 KB.
 const MOST_BYTES: usize = 7_150;
@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 7_150;
 async fn both_eras_list_the_same() {
     let mut listed = Vec::new();
     for era in ERAS {
-        let mut client = Client::open(&Ground::new(), era).await;
+        let mut client = Client::open(&Sandbox::new(), era).await;
         listed.push(client.tools().await);
     }
     assert_eq!(listed[0], listed[1]);
@@ -31,7 +31,7 @@ async fn both_eras_list_the_same() {
 /// tool can be called. The user does not use MCP.
 #[tokio::test]
 async fn each_request_with_a_tool_is_called_and_no_other() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     for terms in Request::TABLE {
         let arguments = match terms.tool {
             Some("engram_commit") => {
@@ -83,7 +83,7 @@ async fn contradict(client: &mut Client) -> Value {
 
 #[tokio::test]
 async fn the_list_is_small_and_says_how_long_it_holds() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     let answer = client.request("tools/list", json!({})).await;
     let result = &answer["result"];
     let bytes = result.to_string().len();
@@ -102,7 +102,7 @@ async fn each_tool_is_fully_declared() {
         "idempotentHint",
         "openWorldHint",
     ];
-    let mut client = Client::open(&Ground::new(), Era::Legacy).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Legacy).await;
     for tool in client.tools().await {
         let name = tool["name"].as_str().unwrap();
         assert!(name.starts_with("engram_"), "{name}");
@@ -116,7 +116,7 @@ async fn each_tool_is_fully_declared() {
         );
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
             assert_eq!(schema["type"], "object", "{name}");
-            let _valid = compiled(schema);
+            let _valid = compile(schema);
             for wasteful in WASTEFUL {
                 assert!(
                     !names(schema).contains(&wasteful.to_owned()),
@@ -125,7 +125,7 @@ async fn each_tool_is_fully_declared() {
             }
         }
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
-        each_is_typed(&tool["outputSchema"]);
+        assert_typed(&tool["outputSchema"]);
         let always = tool["_meta"]["anthropic/alwaysLoad"] == true;
         let later = [
             "engram_status",
@@ -143,16 +143,16 @@ const WASTEFUL: [&str; 7] = [
 ];
 
 /// Checks that every schema inside this one has a type, and that every object lists its names.
-fn each_is_typed(schema: &Value) {
+fn assert_typed(schema: &Value) {
     let inside = ["properties", "patternProperties"].map(|it| schema[it].as_object());
     let mut inside = inside.into_iter().flatten().flatten().peekable();
     match schema["type"].as_str() {
         Some("object") => assert!(inside.peek().is_some(), "a bare object: {schema}"),
-        Some("array") => each_is_typed(&schema["items"]),
+        Some("array") => assert_typed(&schema["items"]),
         Some(_) => {}
         None => panic!("no type: {schema}"),
     }
-    inside.for_each(|(_, schema)| each_is_typed(schema));
+    inside.for_each(|(_, schema)| assert_typed(schema));
 }
 
 /// Returns every key of every object in a value.
@@ -173,7 +173,7 @@ fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Value {
 
 #[tokio::test]
 async fn schemas_and_types_know_the_same_words() {
-    let mut client = Client::open(&Ground::new(), Era::Legacy).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Legacy).await;
     let words = [
         ("kind", words(Kind::ALL, Kind::as_str)),
         ("fact_type", words(FactType::ALL, FactType::as_str)),
@@ -202,13 +202,13 @@ async fn schemas_and_types_know_the_same_words() {
 
 #[tokio::test]
 async fn both_ways_to_begin_introduce_the_server() {
-    let ground = Ground::new();
-    let mut client = Client::raw(&ground, Era::Legacy);
+    let sandbox = Sandbox::new();
+    let mut client = Client::raw(&sandbox, Era::Legacy);
     let session = client.initialize().await;
     assert_eq!(session["protocolVersion"], "2025-11-25");
     assert_eq!(session["serverInfo"]["name"], "engram");
 
-    let mut client = Client::raw(&ground, Era::Modern);
+    let mut client = Client::raw(&sandbox, Era::Modern);
     let answer = client.request("server/discover", json!({})).await;
     let found = &answer["result"];
     let versions = found["supportedVersions"].as_array().unwrap();
@@ -222,8 +222,8 @@ async fn both_ways_to_begin_introduce_the_server() {
 
 #[tokio::test]
 async fn a_probe_does_not_bind_the_client_to_an_era() {
-    let ground = Ground::new();
-    let mut client = Client::raw(&ground, Era::Modern);
+    let sandbox = Sandbox::new();
+    let mut client = Client::raw(&sandbox, Era::Modern);
     let answer = client.request("server/discover", json!({})).await;
     assert!(answer["result"].is_object());
     let session = client.initialize().await;

@@ -4,7 +4,7 @@
 use engram_model::Limits;
 use serde_json::{Value, json};
 
-use crate::client::{Client, Era, Ground, LEDGER, compiled};
+use crate::client::{Client, Era, LEDGER, Sandbox, compile};
 
 /// By tool: the words that its description must keep. The empty name stands for the instructions.
 fn must_say() -> Vec<(&'static str, Vec<String>)> {
@@ -122,19 +122,19 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
-async fn instructions(ground: &Ground) -> String {
-    let session = Client::raw(ground, Era::Legacy).initialize().await;
+async fn instructions(sandbox: &Sandbox) -> String {
+    let session = Client::raw(sandbox, Era::Legacy).initialize().await;
     session["instructions"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn nothing_that_a_model_needs_gets_lost() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Legacy).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Legacy).await;
     for (tool, all) in must_say() {
         let words = match tool {
-            "" => instructions(&ground).await,
-            tool => read(&client.tool(tool).await),
+            "" => instructions(&sandbox).await,
+            tool => text_of(&client.tool(tool).await),
         };
         for needle in all {
             assert!(
@@ -147,31 +147,31 @@ async fn nothing_that_a_model_needs_gets_lost() {
 
 #[tokio::test]
 async fn limits_are_told_as_the_home_sets_them() {
-    let ground = Ground::with("[limits]\nclaim_chars = 321\nquery_limit = 4\nquery_max = 17\n");
-    let mut client = Client::open(&ground, Era::Modern).await;
+    let sandbox = Sandbox::with("[limits]\nclaim_chars = 321\nquery_limit = 4\nquery_max = 17\n");
+    let mut client = Client::open(&sandbox, Era::Modern).await;
     for (tool, told) in [
         ("engram_commit", "321 characters"),
         ("engram_query", "limit: 4, at most 17"),
     ] {
-        let words = read(&client.tool(tool).await);
+        let words = text_of(&client.tool(tool).await);
         assert!(words.contains(told), "{words}");
     }
 }
 
 #[tokio::test]
 async fn a_person_can_read_it_all() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Modern).await;
-    let mut text = instructions(&ground).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Modern).await;
+    let mut text = instructions(&sandbox).await;
     for tool in client.tools().await {
         text.push_str("\n\n");
-        text.push_str(&read(&tool));
+        text.push_str(&text_of(&tool));
     }
     insta::assert_snapshot!("told", text);
 }
 
 /// Renders a tool as lines: its name, its description, each argument, and the reply.
-fn read(tool: &Value) -> String {
+fn text_of(tool: &Value) -> String {
     let mut hints: Vec<&str> = tool["annotations"]
         .as_object()
         .unwrap()
@@ -197,27 +197,27 @@ fn read(tool: &Value) -> String {
         let mark = if optional { "?" } else { "" };
         let says = argument["description"].as_str().unwrap_or_default();
         lines.push(
-            format!("  {name}{mark}: {} {says}", kind(argument))
+            format!("  {name}{mark}: {} {says}", words_of_type(argument))
                 .trim_end()
                 .to_owned(),
         );
     }
-    lines.push(format!("=> {}", kind(&tool["outputSchema"])));
+    lines.push(format!("=> {}", words_of_type(&tool["outputSchema"])));
     lines.join("\n")
 }
 
 /// Returns a type in words.
-fn kind(schema: &Value) -> String {
+fn words_of_type(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         return words.join("/");
     }
     match schema["type"].as_str().unwrap() {
-        "array" => format!("[{}]", kind(&schema["items"])),
+        "array" => format!("[{}]", words_of_type(&schema["items"])),
         "object" => {
             let both = ["properties", "patternProperties"].map(|it| schema[it].as_object());
             let each = both.into_iter().flatten().flatten();
-            let each = each.map(|(names, schema)| format!("{names}: {}", kind(schema)));
+            let each = each.map(|(names, schema)| format!("{names}: {}", words_of_type(schema)));
             format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
         }
         other => other.to_owned(),
@@ -225,7 +225,7 @@ fn kind(schema: &Value) -> String {
 }
 
 /// Returns calls with every argument of every tool, and with arguments that are refused.
-fn documented(lineage: &Value) -> Vec<(&'static str, Value)> {
+fn calls_as_documented(lineage: &Value) -> Vec<(&'static str, Value)> {
     vec![
         ("engram_status", json!({})),
         (
@@ -270,11 +270,11 @@ fn documented(lineage: &Value) -> Vec<(&'static str, Value)> {
 
 #[tokio::test]
 async fn all_arguments_are_taken_and_no_others() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     let first =
         json!({ "content": "post() stores entries.", "scope": "payments", "confidence": 1 });
     let lineage = client.ok("engram_commit", first).await["lineage_id"].clone();
-    let documented = documented(&lineage);
+    let documented = calls_as_documented(&lineage);
     let names: Vec<&str> = documented.iter().map(|it| it.0).collect();
     let listed = client.tools().await;
     assert_eq!(
@@ -286,7 +286,7 @@ async fn all_arguments_are_taken_and_no_others() {
     );
     for (tool, arguments) in documented {
         let schema = client.tool(tool).await["inputSchema"].clone();
-        let (all, one) = compiled(&schema);
+        let (all, one) = compile(&schema);
         let is_valid = |it: &Value| all.validate(it, one).is_ok();
         let given: Vec<&String> = arguments.as_object().unwrap().keys().collect();
         let known: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
@@ -311,8 +311,8 @@ async fn all_arguments_are_taken_and_no_others() {
 /// schema.
 #[tokio::test]
 async fn what_replies_add_is_told_as_well() {
-    let ground = Ground::new();
-    let mut client = Client::open(&ground, Era::Modern).await;
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Modern).await;
     let claim = json!({
         "content": "post() stores entries.", "scope": "ledger", "confidence": 1,
         "pointers": ["repo:src/ledger.rs#L1-L4@HEAD"],
@@ -320,7 +320,7 @@ async fn what_replies_add_is_told_as_well() {
     client.ok("engram_commit", claim.clone()).await;
     let again = client.ok("engram_commit", claim).await;
     assert_eq!(again["findings"][0]["what"], "duplicate", "{again}");
-    ground.edit(&LEDGER.replace("store(entry)", "keep(entry)"));
+    sandbox.edit(&LEDGER.replace("store(entry)", "keep(entry)"));
     let found = client
         .ok("engram_query", json!({ "topic": "post entries" }))
         .await;

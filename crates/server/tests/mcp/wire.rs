@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Era, Ground, meta};
+use crate::client::{Client, ERAS, Era, Sandbox, meta};
 
 /// Lines that are answered without ending the server, with the code and the id of the answer.
 fn bad_lines() -> Vec<(Vec<u8>, i64, Value)> {
@@ -65,8 +65,8 @@ async fn annoy(client: &mut Client) {
 #[tokio::test]
 async fn no_line_ends_the_server() {
     for era in ERAS {
-        let ground = Ground::new();
-        let mut client = Client::raw(&ground, era);
+        let sandbox = Sandbox::new();
+        let mut client = Client::raw(&sandbox, era);
         annoy(&mut client).await;
         if era == Era::Legacy {
             client.initialize().await;
@@ -82,7 +82,7 @@ async fn no_line_ends_the_server() {
 
 #[tokio::test]
 async fn a_line_of_almost_the_limit_passes() {
-    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let mut client = Client::open(&Sandbox::new(), Era::Modern).await;
     // One value that contains the punctuation of many.
     let long = "[x],\\\\\"".repeat((4 * 1024 * 1024 - 1_000) / 10);
     let error = client
@@ -97,10 +97,10 @@ async fn a_line_of_almost_the_limit_passes() {
 #[tokio::test]
 async fn the_end_of_the_input_ends_the_server() {
     for era in ERAS {
-        let (rest, ended) = Client::raw(&Ground::new(), era).end().await;
+        let (rest, ended) = Client::raw(&Sandbox::new(), era).end().await;
         assert!(rest.is_empty());
         ended.unwrap();
-        let (rest, ended) = Client::open(&Ground::new(), era).await.end().await;
+        let (rest, ended) = Client::open(&Sandbox::new(), era).await.end().await;
         assert!(rest.is_empty());
         ended.unwrap();
     }
@@ -108,14 +108,14 @@ async fn the_end_of_the_input_ends_the_server() {
 
 #[tokio::test]
 async fn what_was_asked_before_the_end_is_answered() {
-    let ground = Ground::new();
-    let mut client = Client::raw(&ground, Era::Modern);
+    let sandbox = Sandbox::new();
+    let mut client = Client::raw(&sandbox, Era::Modern);
     client.line(b"garbage").await;
     let (rest, ended) = client.end().await;
     assert_eq!(rest[0]["error"]["code"], -32700, "{rest:?}");
     ended.unwrap();
 
-    let mut client = Client::open(&ground, Era::Legacy).await;
+    let mut client = Client::open(&sandbox, Era::Legacy).await;
     for n in 0..5 {
         let commit = json!({
             "content": format!("Last words, number {n}."), "scope": "a", "confidence": 1,
@@ -136,8 +136,8 @@ async fn what_was_asked_before_the_end_is_answered() {
 
 #[tokio::test]
 async fn a_request_without_its_version_is_told_what_is_missing() {
-    let ground = Ground::new();
-    let mut client = Client::raw(&ground, Era::Legacy);
+    let sandbox = Sandbox::new();
+    let mut client = Client::raw(&sandbox, Era::Legacy);
     let answer = client.request("tools/list", json!({})).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 

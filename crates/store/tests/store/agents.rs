@@ -8,7 +8,7 @@ use engram_store::{NewEntry, Reader, Store, StoreError, Writer};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{LATER, NINETEENTH, PROJECT, damage, now, open, record, sound};
+use crate::fixture::{LATER, NINETEENTH, PROJECT, assert_sound, damage, now, open, record};
 
 pub(crate) fn agent(handle: &str) -> Agent {
     Agent {
@@ -24,7 +24,7 @@ pub(crate) fn agent(handle: &str) -> Agent {
     }
 }
 
-fn opened(handle: &str, token: &str, write: &[&str]) -> Operation {
+fn opened_operation(handle: &str, token: &str, write: &[&str]) -> Operation {
     let mut agent = agent(handle);
     agent.topics.write = write.iter().map(|it| (*it).to_owned()).collect();
     Operation::Opened(Box::new(Opened {
@@ -50,9 +50,9 @@ fn an_agent_has_its_last_token_and_the_topics_given_with_it() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
     let operations = [
-        opened("a", "01", &["payments"]),
-        opened("b", "02", &[]),
-        opened("a", "03", &["auth"]),
+        opened_operation("a", "01", &["payments"]),
+        opened_operation("b", "02", &[]),
+        opened_operation("a", "03", &["auth"]),
     ];
     tell(&store, operations);
     let whose = |digest: &str| {
@@ -65,13 +65,13 @@ fn an_agent_has_its_last_token_and_the_topics_given_with_it() {
     assert_eq!(whose("03"), Some(("a".to_owned(), vec!["auth".to_owned()])));
     assert!(ask(&store, |it| it.is_opened(&AgentId("b".to_owned()))));
     assert!(!ask(&store, |it| it.is_opened(&AgentId("c".to_owned()))));
-    sound(&store);
+    assert_sound(&store);
     damage(
         home.path(),
         "DELETE FROM token; UPDATE agent SET topics = NULL",
     );
     store.rebuild(now()).unwrap();
-    sound(&store);
+    assert_sound(&store);
     assert_eq!(whose("03"), Some(("a".to_owned(), vec!["auth".to_owned()])));
 }
 
@@ -99,10 +99,10 @@ fn a_home_of_the_step_before_has_its_agents() {
         ask(&store, |it| it.agent(&AgentId("a".to_owned()))),
         Some(agent("a"))
     );
-    sound(&store);
+    assert_sound(&store);
 }
 
-fn by(store: &Store, agent: &str, operation: Operation) -> u64 {
+fn record_by(store: &Store, agent: &str, operation: Operation) -> u64 {
     let agent = AgentId(agent.to_owned());
     store
         .write::<_, StoreError>(now(), |it| {
@@ -144,10 +144,10 @@ fn who_gave_a_name_is_known_of_every_home() {
             joined(named("01k9", "client", None)),
         ],
     );
-    by(&store, "lead", open_one(child("chosen")));
-    by(&store, "lead", open_one(child("both")));
+    record_by(&store, "lead", open_one(child("chosen")));
+    record_by(&store, "lead", open_one(child("both")));
     tell(&store, [open_one(child("both"))]);
-    by(&store, "lead", open_one(child("both")));
+    record_by(&store, "lead", open_one(child("both")));
     let write = |number: u128, name: &str, by: Option<&str>| {
         let by = by.map(|it| AgentId(it.to_owned()));
         let noted = Operation::Noted(Event {
@@ -196,7 +196,7 @@ fn who_gave_a_name_is_known_of_every_home() {
         vec!["user".to_owned(), "written".to_owned()],
     );
     assert_eq!(known(&store), expected);
-    sound(&store);
+    assert_sound(&store);
     drop(store);
     damage(
         home.path(),
@@ -204,7 +204,7 @@ fn who_gave_a_name_is_known_of_every_home() {
     );
     let store = open(home.path());
     assert_eq!(known(&store), expected);
-    sound(&store);
+    assert_sound(&store);
 }
 
 /// The operations of agents that nobody opened are counted together, whichever called last. Those
@@ -213,17 +213,21 @@ fn who_gave_a_name_is_known_of_every_home() {
 fn strangers_are_counted_together() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    tell(&store, [opened("opened", "00", &[])]);
+    tell(&store, [opened_operation("opened", "00", &[])]);
     for stranger in ["x", "y", "z"] {
-        by(
+        record_by(
             &store,
             stranger,
             Operation::Joined(Box::new(agent(stranger))),
         );
-        by(&store, stranger, requested(&format!("r-{stranger}")));
-        by(&store, stranger, Operation::Dereferenced(Read::default()));
+        record_by(
+            &store,
+            stranger,
+            requested_operation(&format!("r-{stranger}")),
+        );
+        record_by(&store, stranger, Operation::Dereferenced(Read::default()));
     }
-    by(&store, "opened", requested("r-opened"));
+    record_by(&store, "opened", requested_operation("r-opened"));
     let after = |seconds: i64| now() + jiff::SignedDuration::from_secs(seconds);
     for (project, since, count) in [
         (PROJECT, -1, 3),
@@ -237,7 +241,7 @@ fn strangers_are_counted_together() {
     }
 }
 
-fn granted(id: &str, digest: &str, what: Granted, request: Option<&str>) -> Operation {
+fn granted_operation(id: &str, digest: &str, what: Granted, request: Option<&str>) -> Operation {
     Operation::Granted(Box::new(NewGrant {
         grant: IssuedGrant {
             id: id.to_owned(),
@@ -263,7 +267,7 @@ fn line() -> Granted {
     }
 }
 
-fn requested(id: &str) -> Operation {
+fn requested_operation(id: &str) -> Operation {
     Operation::Requested(Box::new(Requested {
         id: id.to_owned(),
         pointer: LINE.to_owned(),
@@ -279,14 +283,14 @@ fn requested(id: &str) -> Operation {
 fn permissions_are_made_again_from_the_journal() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    tell(&store, [opened("a", "00", &[])]);
+    tell(&store, [opened_operation("a", "00", &[])]);
     for id in ["r1", "r2", "r3"] {
-        by(&store, "a", requested(id));
+        record_by(&store, "a", requested_operation(id));
     }
     let answers = [
-        granted("g1", "01", line(), Some("r1")),
-        granted("g2", "02", line(), None),
-        granted("g3", "03", Granted::Code { chars: 90 }, None),
+        granted_operation("g1", "01", line(), Some("r1")),
+        granted_operation("g2", "02", line(), None),
+        granted_operation("g3", "03", Granted::Code { chars: 90 }, None),
         Operation::Revoked("g2".to_owned()),
         Operation::Denied(Denied {
             id: "r2".to_owned(),
@@ -301,7 +305,7 @@ fn permissions_are_made_again_from_the_journal() {
             grant: grant.map(str::to_owned),
             ..Read::default()
         };
-        by(&store, "a", Operation::Dereferenced(read));
+        record_by(&store, "a", Operation::Dereferenced(read));
     }
     for turn in ["t1", "t1", "t2"] {
         let refused = Refused {
@@ -309,7 +313,7 @@ fn permissions_are_made_again_from_the_journal() {
             code: Code::DerefDenied,
             figures: Default::default(),
         };
-        by(&store, "a", Operation::Refused(refused));
+        record_by(&store, "a", Operation::Refused(refused));
     }
     let a = AgentId("a".to_owned());
     let stand = || {
@@ -352,13 +356,13 @@ fn permissions_are_made_again_from_the_journal() {
         [2, 1],
     );
     assert_eq!(stand(), expected);
-    sound(&store);
+    assert_sound(&store);
     damage(
         home.path(),
         "DELETE FROM grant; DELETE FROM refused; UPDATE request SET state = 'waiting'",
     );
     assert_eq!(store.replay().unwrap().differences.len(), 3);
     store.rebuild(now()).unwrap();
-    sound(&store);
+    assert_sound(&store);
     assert_eq!(stand(), expected);
 }

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::fixture::{
-    CONFLICT, LATER, NINETEENTH, PROJECT, add, damage, engram, everything, now, open, put, record,
-    sound,
+    CONFLICT, LATER, NINETEENTH, PROJECT, add, assert_sound, damage, engram, now, open, put,
+    record, record_everything,
 };
 
 /// Claims that say the same on the same topic are found, even in a home from before there were
@@ -55,7 +55,7 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
 fn a_home_of_the_sixth_step_is_brought_up_to_date() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    everything(&store);
+    record_everything(&store);
     let lineages = |store: &Store| {
         store
             .read::<_, StoreError>(|reader| {
@@ -98,7 +98,7 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
          PRAGMA user_version = 6",
     );
     let store = open(home.path());
-    assert_eq!(sound(&store).passed_over, 0);
+    assert_eq!(assert_sound(&store).passed_over, 0);
     assert_eq!(lineages(&store), before);
 }
 
@@ -110,7 +110,7 @@ fn a_home_of_an_earlier_schema_is_carried_into_its_journal() {
         let home = TempDir::new().unwrap();
         old_home(home.path(), version);
         let store = open(home.path());
-        sound(&store);
+        assert_sound(&store);
         let carried = store
             .read::<_, StoreError>(|reader| {
                 let agent = reader.agent(&AgentId("a9".to_owned()))?.unwrap();
@@ -127,7 +127,7 @@ fn a_home_of_an_earlier_schema_is_carried_into_its_journal() {
         assert_eq!(carried, ("t9".to_owned(), 7, 1, 40), "schema {version}");
         put(&store, 50, "A new one.").unwrap();
         store.rebuild(now()).unwrap();
-        sound(&store);
+        assert_sound(&store);
     }
 }
 
@@ -257,5 +257,5 @@ fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
     );
     let store = open(home.path());
     assert_eq!(known(&store), (Some(run), vec![(2, true)]));
-    sound(&store);
+    assert_sound(&store);
 }

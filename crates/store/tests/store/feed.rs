@@ -10,7 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{FOURTEENTH, LAST, PROJECT, add, damage, engram, now, open, record, sound};
+use crate::fixture::{
+    FOURTEENTH, LAST, PROJECT, add, assert_sound, damage, engram, now, open, record,
+};
 
 /// Authors: a name, a handle, and the handle's role. A name is for display only.
 const AUTHORS: [(&str, Option<&str>, Option<&str>); 6] = [
@@ -25,7 +27,7 @@ const AUTHORS: [(&str, Option<&str>, Option<&str>); 6] = [
 /// More versions than one page examines if the filter has words.
 const MANY: u64 = 10_500;
 
-fn at(minutes: i64) -> Timestamp {
+fn minutes_after_start(minutes: i64) -> Timestamp {
     now() + SignedDuration::from_mins(minutes)
 }
 
@@ -46,9 +48,11 @@ fn version(number: u64) -> Engram {
     version.role = role.map(str::to_owned);
     version.agent = handle.map(|it| AgentId(it.to_owned()));
     version.verified = !number.is_multiple_of(7);
-    version.recorded_at = at(number as i64);
+    version.recorded_at = minutes_after_start(number as i64);
     version.valid_from = version.recorded_at;
-    version.expires_at = number.is_multiple_of(2).then(|| at(number as i64 + 30));
+    version.expires_at = number
+        .is_multiple_of(2)
+        .then(|| minutes_after_start(number as i64 + 30));
     if number == 5 {
         version.tags = vec!["quick \"tag\"".to_owned()];
         version.pointers = vec!["repo:src/odd\"name.rs#L1@HEAD".parse().unwrap()];
@@ -56,7 +60,7 @@ fn version(number: u64) -> Engram {
     version
 }
 
-fn opened(handle: &str, label: &str, role: Option<&str>) -> Operation {
+fn opened_operation(handle: &str, label: &str, role: Option<&str>) -> Operation {
     Operation::Opened(Box::new(Opened {
         agent: Agent {
             handle: AgentId(handle.to_owned()),
@@ -77,7 +81,7 @@ fn open_agents(store: &Store) {
     store
         .write::<_, StoreError>(now(), |writer| {
             AUTHORS.iter().try_for_each(|(name, handle, role)| {
-                let opened = handle.map(|handle| opened(handle, name, *role));
+                let opened = handle.map(|handle| opened_operation(handle, name, *role));
                 opened.map_or(Ok(()), |opened| record(writer, opened).map(drop))
             })
         })
@@ -89,7 +93,7 @@ fn fill(store: &Store) {
     for from in (0..MANY).step_by(500) {
         let numbers = from..MANY.min(from + 500);
         store
-            .write::<_, StoreError>(at(from as i64), |it| {
+            .write::<_, StoreError>(minutes_after_start(from as i64), |it| {
                 numbers
                     .into_iter()
                     .try_for_each(|number| add(it, version(number).into()).map(drop))
@@ -146,7 +150,7 @@ fn filters() -> Vec<(&'static str, Filter)> {
         (
             "a role that held then",
             Filter {
-                held_at: Some(at(700)),
+                held_at: Some(minutes_after_start(700)),
                 ..roles(&["programmer"])
             },
         ),
@@ -160,22 +164,22 @@ fn filters() -> Vec<(&'static str, Filter)> {
         (
             "a time",
             Filter {
-                since: Some(at(700)),
-                until: Some(at(705)),
+                since: Some(minutes_after_start(700)),
+                until: Some(minutes_after_start(705)),
                 ..Filter::default()
             },
         ),
         (
             "a time to come",
             Filter {
-                since: Some(at(99_999)),
+                since: Some(minutes_after_start(99_999)),
                 ..Filter::default()
             },
         ),
         (
             "a time gone by",
             Filter {
-                until: Some(at(0)),
+                until: Some(minutes_after_start(0)),
                 ..Filter::default()
             },
         ),
@@ -191,24 +195,24 @@ fn filters() -> Vec<(&'static str, Filter)> {
             "what has ended",
             Filter {
                 ended: Some(true),
-                since: Some(at(10)),
+                since: Some(minutes_after_start(10)),
                 ..Filter::default()
             },
         ),
         (
             "what held then",
             Filter {
-                held_at: Some(at(700)),
+                held_at: Some(minutes_after_start(700)),
                 ..Filter::default()
             },
         ),
         (
             "what held then, of a kind and a time",
             Filter {
-                held_at: Some(at(700)),
+                held_at: Some(minutes_after_start(700)),
                 kinds: vec![Kind::Fact, Kind::Risk],
-                since: Some(at(300)),
-                until: Some(at(600)),
+                since: Some(minutes_after_start(300)),
+                until: Some(minutes_after_start(600)),
                 topic: "ledger".to_owned(),
                 ..Filter::default()
             },
@@ -216,21 +220,21 @@ fn filters() -> Vec<(&'static str, Filter)> {
         (
             "a word that held then",
             Filter {
-                held_at: Some(at(MANY as i64 - 100)),
+                held_at: Some(minutes_after_start(MANY as i64 - 100)),
                 ..words("zebra")
             },
         ),
         (
             "what held before anything",
             Filter {
-                held_at: Some(at(-1)),
+                held_at: Some(minutes_after_start(-1)),
                 ..Filter::default()
             },
         ),
         (
             "a word at a time",
             Filter {
-                until: Some(at(4)),
+                until: Some(minutes_after_start(4)),
                 ..words("zebra")
             },
         ),
@@ -251,7 +255,7 @@ fn pages(
     };
     let (mut ids, mut count) = (Vec::new(), 0);
     loop {
-        let (entries, next) = reader.feed(PROJECT, "", &feed, at(800))?;
+        let (entries, next) = reader.feed(PROJECT, "", &feed, minutes_after_start(800))?;
         count += 1;
         ids.extend(entries.iter().filter_map(|it| match &it.change {
             Change::Stored(engram) => Some(engram.id),
@@ -273,7 +277,9 @@ fn a_filter_leaves_and_counts_what_it_admits() {
     let all: Vec<Engram> = (0..MANY).map(version).collect();
     for (what, filter) in filters() {
         let admits = |filter: &Filter| -> Vec<&Engram> {
-            all.iter().filter(|it| filter.admits(it, at(800))).collect()
+            all.iter()
+                .filter(|it| filter.admits(it, minutes_after_start(800)))
+                .collect()
         };
         let mut wanted: Vec<EngramId> = admits(&filter).iter().map(|it| it.id).collect();
         let (found, facets) = store
@@ -281,7 +287,7 @@ fn a_filter_leaves_and_counts_what_it_admits() {
                 let older = pages(reader, &filter, true)?;
                 Ok((
                     (older, pages(reader, &filter, false)?),
-                    reader.facets(PROJECT, "", &filter, at(800))?,
+                    reader.facets(PROJECT, "", &filter, minutes_after_start(800))?,
                 ))
             })
             .unwrap();
@@ -346,7 +352,7 @@ fn engrams_that_hold_are_counted_as_by_hand() {
     fill(&store);
     let closed: Vec<u64> = vec![1, 2, 1_001, 1_002];
     store
-        .write::<_, StoreError>(at(MANY as i64), |writer| {
+        .write::<_, StoreError>(minutes_after_start(MANY as i64), |writer| {
             for number in &closed {
                 let id = EngramId(Ulid(u128::from(*number) + 1));
                 record(writer, Operation::Forgotten(id))?;
@@ -362,7 +368,7 @@ fn engrams_that_hold_are_counted_as_by_hand() {
             let numbers: Vec<u64> = (0..MANY).collect();
             let wanted = numbers.iter().filter(open).filter(holds).count() as u64;
             let count = store
-                .read::<_, StoreError>(|it| it.count_engrams(PROJECT, at(minutes)))
+                .read::<_, StoreError>(|it| it.count_engrams(PROJECT, minutes_after_start(minutes)))
                 .unwrap();
             assert_eq!(
                 (count.holding, count.ever),
@@ -372,17 +378,19 @@ fn engrams_that_hold_are_counted_as_by_hand() {
         }
     };
     look(&store);
-    store.rebuild(at(MANY as i64)).unwrap();
+    store.rebuild(minutes_after_start(MANY as i64)).unwrap();
     look(&store);
     let all = store
-        .read::<_, StoreError>(|it| it.facets(PROJECT, "", &Filter::default(), at(800)))
+        .read::<_, StoreError>(|it| {
+            it.facets(PROJECT, "", &Filter::default(), minutes_after_start(800))
+        })
         .unwrap();
     assert_eq!(all.total, MANY);
 }
 
 /// The numbers of the engrams that the feed lists for one role, oldest first, and the role shown
 /// with each.
-fn of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
+fn list_of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
     let feed = Feed {
         after: Some(0),
         filter: Filter {
@@ -401,7 +409,7 @@ fn of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
     told.collect()
 }
 
-fn said_by(number: u128, handle: Option<&str>) -> Record {
+fn version_said_by(number: u128, handle: Option<&str>) -> Record {
     let mut version = engram(number, &format!("Claim {number}."));
     version.provenance.created_by = "programmer-like".to_owned();
     version.agent = handle.map(|it| AgentId(it.to_owned()));
@@ -413,18 +421,18 @@ fn said_by(number: u128, handle: Option<&str>) -> Record {
 fn speak(store: &Store) {
     open_agents(store);
     let all = [
-        Operation::Stored(Box::new(said_by(1, Some("h1")))),
-        Operation::Stored(Box::new(said_by(2, Some("h2")))),
-        Operation::Stored(Box::new(said_by(3, None))),
-        Operation::Stored(Box::new(said_by(4, Some("nobody")))),
-        Operation::Stored(Box::new(said_by(5, Some("h1")))),
-        opened("h2", "programmer-like", Some("Architect")),
+        Operation::Stored(Box::new(version_said_by(1, Some("h1")))),
+        Operation::Stored(Box::new(version_said_by(2, Some("h2")))),
+        Operation::Stored(Box::new(version_said_by(3, None))),
+        Operation::Stored(Box::new(version_said_by(4, Some("nobody")))),
+        Operation::Stored(Box::new(version_said_by(5, Some("h1")))),
+        opened_operation("h2", "programmer-like", Some("Architect")),
         // A correction by the user leaves the claim with its author.
         Operation::Stored(Box::new(Record {
             supersedes: Some(EngramId(Ulid(2))),
             lineage_id: LineageId(Ulid(2)),
             content_hash: "sha256:new".to_owned(),
-            ..said_by(6, Some("h2"))
+            ..version_said_by(6, Some("h2"))
         })),
         Operation::Redacted(Redaction {
             id: EngramId(Ulid(5)),
@@ -442,10 +450,10 @@ fn speak(store: &Store) {
 
 fn check_roles(store: &Store) {
     let one = |number, role: &str| vec![(number, Some(role.to_owned()))];
-    assert_eq!(of_role(store, "manager"), one(1, "manager"));
-    assert_eq!(of_role(store, "programmer"), one(2, "programmer"));
-    assert_eq!(of_role(store, "architect"), one(6, "Architect"));
-    assert_eq!(of_role(store, ""), [(3, None), (4, None), (5, None)]);
+    assert_eq!(list_of_role(store, "manager"), one(1, "manager"));
+    assert_eq!(list_of_role(store, "programmer"), one(2, "programmer"));
+    assert_eq!(list_of_role(store, "architect"), one(6, "Architect"));
+    assert_eq!(list_of_role(store, ""), [(3, None), (4, None), (5, None)]);
     let facets = store
         .read::<_, StoreError>(|it| it.facets(PROJECT, "", &Filter::default(), now()))
         .unwrap();
@@ -455,7 +463,7 @@ fn check_roles(store: &Store) {
         .map(|it| (it.0.as_str(), it.1))
         .collect();
     assert_eq!(roles, [("architect", 1), ("manager", 1), ("programmer", 1)]);
-    sound(store);
+    assert_sound(store);
 }
 
 /// An agent whose name is a role has the role of its handle, at the time when it said something.

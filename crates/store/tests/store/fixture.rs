@@ -82,7 +82,7 @@ pub(crate) fn open(home: &Path) -> Store {
 }
 
 /// A store whose writers give up soon.
-pub(crate) fn impatient(home: &Path) -> Result<Store> {
+pub(crate) fn open_impatiently(home: &Path) -> Result<Store> {
     Store::open_patiently(home, Ulid(1), Duration::from_millis(150))
 }
 
@@ -164,9 +164,14 @@ pub(crate) fn code(error: StoreError) -> String {
 pub(crate) const CONFLICT: ConflictId = ConflictId(Ulid(7));
 
 /// Records one operation of each kind, with its consequences. Tests name entries by their places.
-pub(crate) fn everything(store: &Store) {
+pub(crate) fn record_everything(store: &Store) {
     let agent = agent_reading("a1", "ledger");
-    let operations = [said(&agent), decided(), sent(), permitted()];
+    let operations = [
+        operations_on_claims(&agent),
+        operations_on_conflicts(),
+        operations_on_messages(),
+        operations_on_agents(),
+    ];
     for operation in operations.into_iter().flatten() {
         store
             .write::<_, StoreError>(now(), |it| {
@@ -208,7 +213,7 @@ fn unsent(id: &str) -> Unsent {
 }
 
 /// An agent comes, claims are stored, read, noted and closed.
-fn said(agent: &Agent) -> Vec<Operation> {
+fn operations_on_claims(agent: &Agent) -> Vec<Operation> {
     let first = Record {
         durability: Durability::Ephemeral,
         ttl: Ttl::days(1).ok(),
@@ -283,7 +288,7 @@ fn said(agent: &Agent) -> Vec<Operation> {
 }
 
 /// A conflict is found, allowed and settled.
-fn decided() -> Vec<Operation> {
+fn operations_on_conflicts() -> Vec<Operation> {
     vec![
         Operation::Conflicted(Box::new(Contradiction {
             id: CONFLICT,
@@ -315,7 +320,7 @@ fn decided() -> Vec<Operation> {
 }
 
 /// Agents are shown something, pin it, and send each other messages.
-fn sent() -> Vec<Operation> {
+fn operations_on_messages() -> Vec<Operation> {
     vec![
         Operation::Served(Served {
             to: AgentId("a1".to_owned()),
@@ -352,7 +357,7 @@ fn sent() -> Vec<Operation> {
 }
 
 /// An agent is opened, asks for more and is granted it; then operations that no agent performs.
-fn permitted() -> Vec<Operation> {
+fn operations_on_agents() -> Vec<Operation> {
     let request = |id: &str| {
         Operation::Requested(Box::new(Requested {
             id: id.to_owned(),
@@ -403,7 +408,7 @@ fn permitted() -> Vec<Operation> {
     ]
 }
 
-pub(crate) fn sound(store: &Store) -> Replayed {
+pub(crate) fn assert_sound(store: &Store) -> Replayed {
     let replayed = store.replay().unwrap();
     assert_eq!(replayed.faults, [""; 0]);
     assert_eq!(replayed.differences, [""; 0]);

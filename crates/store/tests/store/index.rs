@@ -16,7 +16,7 @@ fn look(index: &Index, word: &str) -> Result<Look, StoreError> {
     index.look(PROJECT, &terms)
 }
 
-fn found(look: &Look, limit: usize) -> Vec<u64> {
+fn seqs_found(look: &Look, limit: usize) -> Vec<u64> {
     let worth = Worth {
         words: vec![1],
         ..Worth::default()
@@ -26,7 +26,7 @@ fn found(look: &Look, limit: usize) -> Vec<u64> {
 }
 
 fn find(index: &Index, word: &str, limit: usize) -> Vec<u64> {
-    found(&look(index, word).unwrap(), limit)
+    seqs_found(&look(index, word).unwrap(), limit)
 }
 
 fn count(index: &Index, word: &str) -> (u64, u64) {
@@ -94,7 +94,7 @@ fn what_is_erased_leaves_the_index() {
             let seq = redact(&store, number, &claim);
             assert_eq!(index.catch_up_to(&store, seq).unwrap(), seq);
             assert!(find(&index, &claim, 10).is_empty());
-            let left = engram_kit::holding(&Index::folder(store.home()), "secretword");
+            let left = engram_kit::files_holding(&Index::folder(store.home()), "secretword");
             assert!(left.is_empty(), "{others} others, {read_between}: {left:?}");
         }
     }
@@ -168,7 +168,7 @@ fn a_search_finds_what_a_plain_count_finds() {
             floor,
         };
         let look = index.look(PROJECT, &terms).unwrap();
-        let expected = plainly(&keys, &terms, &worth);
+        let expected = match_plainly(&keys, &terms, &worth);
         let has_enough = |it: &Match| it.exact > 0 || it.words_worth >= floor;
         let mut found = look.search(&worth, 1_000).unwrap();
         found.retain(has_enough);
@@ -185,7 +185,7 @@ fn a_search_finds_what_a_plain_count_finds() {
     }
 }
 
-fn plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &Worth) -> Vec<Match> {
+fn match_plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &Worth) -> Vec<Match> {
     let mut all: Vec<(u64, Match)> = Vec::new();
     for (at, keys) in keys.iter().enumerate() {
         let mut found = Match {

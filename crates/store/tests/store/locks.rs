@@ -10,7 +10,7 @@ use engram_store::{Doorbell, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::fixture::{code, head, impatient, open, put};
+use crate::fixture::{code, head, open, open_impatiently, put};
 
 /// Far beyond what anything takes here.
 const HANGS: Duration = Duration::from_secs(60);
@@ -54,7 +54,7 @@ fn a_lock_that_stays_is_reported_and_one_that_goes_is_waited_for() {
     for holder in &holders {
         holder.take();
         // A home that is ready can still be opened and read.
-        let store = impatient(home.path()).unwrap();
+        let store = open_impatiently(home.path()).unwrap();
         let before = head(&store);
         let start = Instant::now();
         assert_eq!(code(put(&store, 90, "never").unwrap_err()), "STORE_LOCKED");

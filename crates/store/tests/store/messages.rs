@@ -7,7 +7,7 @@ use engram_model::{
 use engram_store::{MessageTotals, NewEntry, Reader, Store, StoreError};
 use tempfile::TempDir;
 
-use crate::fixture::{LAST, PROJECT, damage, now, open, sound};
+use crate::fixture::{LAST, PROJECT, assert_sound, damage, now, open};
 
 fn record(store: &Store, by: Option<&AgentId>, operation: Operation) {
     store
@@ -136,7 +136,7 @@ fn deliveries_of_the_schema_before_are_not_counted_yet() {
     let store = open(home.path());
     let left = store.read::<_, StoreError>(|it| it.messages().uncounted_files(PROJECT, 9));
     assert_eq!(left.unwrap(), ["repo:a.rs@c"]);
-    sound(&store);
+    assert_sound(&store);
 }
 
 #[test]
@@ -170,5 +170,5 @@ fn a_refusal_waits_for_the_next_message_of_its_sender() {
         (waits(Some(&ada)), waits(None).as_deref()),
         (None, Some("r3"))
     );
-    sound(&store);
+    assert_sound(&store);
 }

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{LATER, PROJECT, add, damage, engram, now, open, record, sound};
+use crate::fixture::{LATER, PROJECT, add, assert_sound, damage, engram, now, open, record};
 
 fn id(number: u128) -> EngramId {
     EngramId(Ulid(number))
@@ -79,7 +79,7 @@ fn list(store: &Store, filter: &Filter, limit: usize, oldest_first: bool) -> Vec
     }
 }
 
-fn check(store: &Store) {
+fn assert_list(store: &Store) {
     let want = [(10, 10), (6, 6), (9, 3), (7, 2), (8, 1)].map(|(it, place)| (id(it), place));
     let text = |text: &str| Filter {
         text: text.to_owned(),
@@ -107,7 +107,7 @@ fn check(store: &Store) {
     let journal = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &Feed::default(), now()));
     let seqs: Vec<u64> = journal.unwrap().0.iter().map(|it| it.seq).collect();
     assert_eq!(seqs, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
-    sound(store);
+    assert_sound(store);
 }
 
 #[test]
@@ -115,12 +115,12 @@ fn a_version_with_the_same_words_takes_the_place_of_the_one_before() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
     fill(&store);
-    check(&store);
+    assert_list(&store);
     store.rebuild(now()).unwrap();
-    check(&store);
+    assert_list(&store);
     // Redacted versions leave the counts only once.
     crate::fixture::redact(&store, 1, "one");
-    sound(&store);
+    assert_sound(&store);
 }
 
 /// A list of a past time covers every version at its own number, whichever version has its place
@@ -193,7 +193,7 @@ fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {
          PRAGMA user_version = 9";
     damage(home.path(), LATER);
     damage(home.path(), before);
-    check(&open(home.path()));
+    assert_list(&open(home.path()));
     damage(
         home.path(),
         &format!("{LATER} UPDATE journal SET body = 'no json' WHERE seq = 7; {before}"),

@@ -26,7 +26,7 @@ fn claim(number: u128) -> Record {
 }
 
 /// A closed home with many claims and an event, all in its one file.
-fn filled(home: &Path) {
+fn fill(home: &Path) {
     let store = open(home);
     let text = "We publish.".to_owned();
     store
@@ -61,7 +61,7 @@ fn pages(home: &Path) -> usize {
 }
 
 /// How many claims can be read, each with its own words.
-fn readable(store: &Store) -> usize {
+fn count_readable(store: &Store) -> usize {
     let read = |reader: &engram_store::Reader<'_>| -> Result<usize, StoreError> {
         let mut count = 0;
         for number in 1..=CLAIMS {
@@ -81,7 +81,7 @@ fn readable(store: &Store) -> usize {
 #[test]
 fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
     let whole = TempDir::new().unwrap();
-    filled(whole.path());
+    fill(whole.path());
     let last = pages(whole.path());
     for page in (3..last).step_by(last / 9) {
         let home = TempDir::new().unwrap();
@@ -105,7 +105,7 @@ fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
         let store = open(home.path());
         assert_eq!(store.origin(), Ulid(1), "the same home");
         let words = usize::try_from(done.words + done.lost).unwrap();
-        let there = readable(&store);
+        let there = count_readable(&store);
         assert!(
             there + words >= CLAIMS as usize && there <= CLAIMS as usize,
             "page {page}: {there} of {done:?}"
@@ -130,10 +130,10 @@ fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
 #[test]
 fn a_sound_database_is_recovered_whole() {
     let home = TempDir::new().unwrap();
-    filled(home.path());
+    fill(home.path());
     let done = recover(home.path(), Ulid(5), now()).unwrap();
     assert_eq!((done.lost, done.words), (0, 0));
-    assert_eq!(readable(&open(home.path())), CLAIMS as usize);
+    assert_eq!(count_readable(&open(home.path())), CLAIMS as usize);
     // In a second recovery, the first damaged file is kept as well.
     let again = recover(home.path(), Ulid(5), now()).unwrap();
     assert_ne!(again.aside, done.aside);
@@ -154,7 +154,7 @@ fn what_is_missing_at_the_end_is_counted_and_no_number_has_it_run_for_ever() {
         ),
     ] {
         let home = TempDir::new().unwrap();
-        filled(home.path());
+        fill(home.path());
         let database = rusqlite::Connection::open(home.path().join("engram.db")).unwrap();
         database.pragma_update(None, "foreign_keys", false).unwrap();
         database.execute_batch(change).unwrap();
@@ -210,7 +210,7 @@ fn what_is_not_ours_or_cannot_be_read_at_all_is_left() {
 #[test]
 fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     let whole = TempDir::new().unwrap();
-    filled(whole.path());
+    fill(whole.path());
     let bytes = fs::read(whole.path().join("engram.db")).unwrap();
     // At half the size, the pages that lead to the entries are gone together with the entries; all
     // are counted.
@@ -222,7 +222,7 @@ fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
         let home = TempDir::new().unwrap();
         fs::write(home.path().join("engram.db"), &bytes[..kept]).unwrap();
         let done = recover(home.path(), Ulid(5), now()).unwrap();
-        let there = readable(&open(home.path()));
+        let there = count_readable(&open(home.path()));
         assert_eq!(there > 0, is_some, "{kept} bytes: {done:?}");
         assert_eq!(
             done.saved + done.lost,
@@ -245,12 +245,12 @@ fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
         }
     };
     let home = TempDir::new().unwrap();
-    filled(home.path());
+    fill(home.path());
     empty(home.path());
     Store::open(home.path(), Ulid(1)).expect("without other files, the home is new");
 
     let home = TempDir::new().unwrap();
-    filled(home.path());
+    fill(home.path());
     let store = open(home.path());
     let index = engram_store::Index::open(&store, |_| Vec::new()).unwrap();
     index.catch_up(&store).unwrap();

@@ -11,15 +11,15 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::fixture::{
-    CONFLICT, PROJECT, code, damage, everything, head, now, open, put, record, sound,
+    CONFLICT, PROJECT, assert_sound, code, damage, head, now, open, put, record, record_everything,
 };
 
 #[test]
 fn every_operation_is_the_same_when_it_is_replayed() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    everything(&store);
-    assert_eq!(sound(&store).applied, head(&store));
+    record_everything(&store);
+    assert_eq!(assert_sound(&store).applied, head(&store));
     let kinds = |reader: &engram_store::Reader<'_>| {
         let all = reader.journal_after(0, 100)?;
         Ok(all
@@ -53,7 +53,7 @@ fn every_operation_is_the_same_when_it_is_replayed() {
 fn what_may_be_read_of_is_told() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    everything(&store);
+    record_everything(&store);
     let feed = Feed {
         after: Some(0),
         all: true,
@@ -74,7 +74,7 @@ fn what_may_be_read_of_is_told() {
 fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    everything(&store);
+    record_everything(&store);
     store
         .read::<_, StoreError>(|reader| {
             let pair = reader.conflict(CONFLICT)?.unwrap();
@@ -113,7 +113,7 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
 fn what_can_be_erased_is_shown_from_a_place_on() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    everything(&store);
+    record_everything(&store);
     let shown = |after: u64| {
         let look = |reader: &engram_store::Reader<'_>| {
             let mut found = Vec::new();
@@ -161,7 +161,7 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     };
     assert_eq!(said(allowed), None);
     assert_eq!(said(all[0].0), Some(EngramId(Ulid(1)).to_string()));
-    sound(&store);
+    assert_sound(&store);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
     ] {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
-        everything(&store);
+        record_everything(&store);
         damage(home.path(), sql);
         let differences = store.replay().unwrap().differences;
         assert!(
@@ -209,7 +209,7 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
             "{sql}: {differences:?}"
         );
         store.rebuild(now()).unwrap();
-        sound(&store);
+        assert_sound(&store);
     }
 }
 
@@ -230,7 +230,7 @@ fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
     ] {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
-        everything(&store);
+        record_everything(&store);
         let last = head(&store);
         damage(home.path(), sql);
         let faults = store.replay().unwrap().faults;
@@ -263,13 +263,13 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
     ] {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
-        everything(&store);
+        record_everything(&store);
         let last = head(&store);
         damage(
             home.path(),
             &format!("{sql}; UPDATE figure SET corroborations = 0"),
         );
-        assert_eq!(sound(&store).passed_over, 1);
+        assert_eq!(assert_sound(&store).passed_over, 1);
         // The tables may hold what only the newer build can rebuild.
         let refused = store.rebuild(now()).unwrap_err().to_string();
         assert!(refused.contains("from a newer Engram"), "{refused}");

@@ -8,7 +8,7 @@ use engram_store::{NewEntry, Store, StoreError};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{PROJECT, now, open, put, record, sound};
+use crate::fixture::{PROJECT, assert_sound, now, open, put, record};
 
 fn agent(name: &str) -> AgentId {
     AgentId(name.to_owned())
@@ -32,7 +32,7 @@ fn read(store: &Store, by: &AgentId, prints: Vec<u64>) {
 }
 
 /// How many showings are kept for an agent, and which of these prints they contain.
-fn kept(store: &Store, of: &AgentId, prints: &[u64]) -> (usize, Vec<u64>) {
+fn prints_kept(store: &Store, of: &AgentId, prints: &[u64]) -> (usize, Vec<u64>) {
     let shown = store.read::<_, StoreError>(|it| it.shown(of)).unwrap();
     let holds = |print: &&u64| shown.iter().any(|it| it.contains(**print));
     (shown.len(), prints.iter().filter(holds).copied().collect())
@@ -49,10 +49,10 @@ fn each_agent_has_its_own_and_the_oldest_are_forgotten() {
     read(&store, &two, vec![5]);
     read(&store, &two, Vec::new());
     assert_eq!(
-        kept(&store, &one, &[0, 35, 36, 99, 100, u64::MAX - 99]),
+        prints_kept(&store, &one, &[0, 35, 36, 99, 100, u64::MAX - 99]),
         (64, vec![36, 99, u64::MAX - 99])
     );
-    assert_eq!(kept(&store, &two, &[5, 99]), (1, vec![5]));
+    assert_eq!(prints_kept(&store, &two, &[5, 99]), (1, vec![5]));
     // An erasure leaves nothing from which words could be guessed.
     let redaction = Operation::Redacted(Redaction {
         id: EngramId(Ulid(3)),
@@ -61,7 +61,7 @@ fn each_agent_has_its_own_and_the_oldest_are_forgotten() {
     store
         .write::<_, StoreError>(now(), |it| record(it, redaction))
         .unwrap();
-    assert_eq!(kept(&store, &one, &[99]), (0, vec![]));
+    assert_eq!(prints_kept(&store, &one, &[99]), (0, vec![]));
 }
 
 /// Old showings are removed, whatever is recorded between them.
@@ -118,5 +118,5 @@ fn what_other_runs_read_is_counted_apart() {
         .read::<_, StoreError>(|it| Ok(it.engram(ids[0])?.unwrap().figures.query_hits))
         .unwrap();
     assert_eq!(hits, 9);
-    sound(&store);
+    assert_sound(&store);
 }

@@ -125,7 +125,7 @@ const SAID_SINCE: &[(i64, &str, bool, &str)] = &[
 ];
 
 /// Returns everything that agents say about a shop, with the minutes since the previous claim.
-pub fn said() -> impl Iterator<Item = (i64, Value)> {
+pub fn drafts_said() -> impl Iterator<Item = (i64, Value)> {
     SAID.iter().map(|(after, agent, kind, topic, pointer, claim)| {
         let draft = json!({"agent": agent, "kind": kind, "topic": topic, "pointers": [pointer], "claim": claim, "confidence": 0.9});
         (*after, draft)
@@ -198,10 +198,14 @@ impl Shop {
     #[cfg(feature = "bench")]
     pub fn of_claims(claims: &[&str]) -> Self {
         let mut shop = Self::empty();
-        shop.say(said().zip(claims).map(|((after, mut draft), claim)| {
-            draft["claim"] = json!(claim);
-            (after, draft)
-        }));
+        shop.say(
+            drafts_said()
+                .zip(claims)
+                .map(|((after, mut draft), claim)| {
+                    draft["claim"] = json!(claim);
+                    (after, draft)
+                }),
+        );
         shop
     }
 
@@ -214,7 +218,7 @@ impl Shop {
             fs::create_dir_all(&dir).unwrap();
             let shop = Shop::empty_in(&dir);
             shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
-            let mut filling = clean(machine::many(), &dir);
+            let mut filling = clean(machine::many_program(), &dir);
             filling.args([&shop.home, &shop.root]).arg("21000");
             // This may take minutes on a busy machine, longer than a step may.
             let filled = filling.output().unwrap();
@@ -237,7 +241,7 @@ impl Shop {
 
     /// Stores everything that agents say about a shop.
     pub fn say_all(&mut self) {
-        self.say(said());
+        self.say(drafts_said());
     }
 
     /// Corrects the claim on retries twice; other agents then say its newest version too, one of

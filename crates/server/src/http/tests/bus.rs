@@ -6,24 +6,24 @@ use std::{
 };
 
 use engram_engine::{Engine, Options, World};
-use engram_kit::{Clock, Site, requests::POINTER};
+use engram_kit::{Clock, Sandbox, requests::POINTER};
 
 use super::*;
 
 pub(super) struct Bus {
     pub(super) served: Served,
-    pub(super) place: Arc<Site>,
+    pub(super) place: Arc<Sandbox>,
     pub(super) clock: Clock,
 }
 
 impl Bus {
     pub(super) async fn new() -> Self {
-        let place = Arc::new(Site::new());
+        let place = Arc::new(Sandbox::new());
         Self::at(&place, place.repo()).await
     }
 
     /// Another server for the same home, in this repository.
-    pub(super) async fn at(place: &Arc<Site>, repo: PathBuf) -> Self {
+    pub(super) async fn at(place: &Arc<Sandbox>, repo: PathBuf) -> Self {
         let clock = Clock::default();
         let shown = clock.clone();
         let options = Options {

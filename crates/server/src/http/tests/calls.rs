@@ -71,7 +71,7 @@ async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
         if requests::takes_two(terms.name) {
             continue;
         }
-        let place = engram_kit::Site::new();
+        let place = engram_kit::Sandbox::new();
         let engine = Engine::open(Options {
             home: place.home(),
             repo: Some(place.repo()),

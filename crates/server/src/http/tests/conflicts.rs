@@ -1,6 +1,6 @@
 //! Conflicts over the bus, by the user's token and by agents' tokens.
 
-use engram_kit::{Repository, Site, requests::POINTER};
+use engram_kit::{Repository, Sandbox, requests::POINTER};
 
 use super::{
     bus::{Bus, token},
@@ -284,7 +284,7 @@ async fn strangers_and_other_projects_see_no_conflict() {
         }
     }
     // The same home, seen from another repository.
-    let place = Site::new();
+    let place = Sandbox::new();
     let elsewhere = place.repo().with_file_name("elsewhere");
     Repository::with(
         elsewhere.clone(),

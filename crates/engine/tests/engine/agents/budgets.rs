@@ -1,0 +1,175 @@
+//! What an agent may spend in a turn, and who sees what it has spent.
+
+use engram_model::{AgentId, BudgetOf, Caller, Code, CostOf, NextTurn, ask};
+
+use crate::fixture::{
+    POINTER, USER,
+    agents::{MINUTE, agent_named, grant_wanted, issue_grant, open_agent, open_family, read},
+    on_topic, refused,
+};
+
+/// What each agent has spent, as seen by its parent, the user and itself.
+#[test]
+fn budgets_are_seen_by_the_agent_its_parent_and_the_user() {
+    let (_sandbox, engine) = open_family();
+    issue_grant(&engine, &USER, grant_wanted("ada", POINTER)).unwrap();
+    issue_grant(
+        &engine,
+        &USER,
+        grant_wanted("ada", "repo:src/lib.rs#L7@HEAD"),
+    )
+    .unwrap();
+    read(&engine, "ada", POINTER, None).unwrap();
+    refused(
+        engine.deref(&agent_named("ada"), POINTER),
+        Code::DerefDenied,
+    );
+    let budgets = |who: &Caller, agent: Option<&str>| {
+        let of = BudgetOf {
+            costs: false,
+            agent: agent.map(|it| AgentId(it.to_owned())),
+        };
+        engine.0.ask(who, ask::Budget(of)).map(|it| it.agents)
+    };
+    let ada = budgets(&USER, Some("ada")).unwrap().remove(0);
+    assert_eq!((ada.repo_spans.used, ada.repo_spans.limit), (3, 3));
+    assert_eq!((ada.grants.open, ada.grants.spent, ada.refusals), (1, 1, 2));
+    assert_eq!((ada.inline_tokens.used, ada.inline_tokens.limit), (0, 800));
+    assert_eq!(ada.parent, Some(AgentId("lead".to_owned())));
+    let names = |who: &Caller| {
+        let mut names: Vec<_> = budgets(who, None)
+            .unwrap()
+            .into_iter()
+            .map(|it| it.agent.0)
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&USER), ["ada", "bob", "lead"]);
+    assert_eq!(names(&agent_named("lead")), ["ada", "bob", "lead"]);
+    assert_eq!(names(&agent_named("bob")), ["bob"]);
+    refused(budgets(&agent_named("bob"), Some("ada")), Code::NotFound);
+    refused(budgets(&USER, Some("ghost")), Code::NotFound);
+}
+
+/// When a parent ends its child's turn, every process of the child is in the next turn at its next
+/// call.
+#[test]
+fn a_parent_begins_the_turn_of_its_child() {
+    let (sandbox, engine) = open_family();
+    let there = sandbox.open_at("repo", 5);
+    refused(there.deref(&agent_named("ada"), POINTER), Code::DerefDenied);
+    let next = |who: &Caller, turn: Option<&str>| {
+        let next = NextTurn {
+            agent: AgentId("ada".to_owned()),
+            turn: turn.map(str::to_owned),
+        };
+        engine.0.ask(who, ask::NextTurn(next))
+    };
+    for who in ["ada", "bob"] {
+        refused(next(&agent_named(who), None), Code::ScopeDenied);
+    }
+    next(&agent_named("lead"), Some("review")).unwrap();
+    let shown = there
+        .deref(&agent_named("ada"), POINTER)
+        .unwrap()
+        .budget
+        .unwrap();
+    assert_eq!((shown.turn.as_str(), shown.repo_spans.used), ("review", 1));
+    let shown = engine
+        .deref(&agent_named("ada"), POINTER)
+        .unwrap()
+        .budget
+        .unwrap();
+    assert_eq!((shown.turn.as_str(), shown.repo_spans.used), ("review", 2));
+    next(&USER, None).unwrap();
+    let budget = engine.status(&agent_named("ada")).unwrap().budget.unwrap();
+    assert_eq!(budget.repo_spans.used, 0);
+}
+
+/// Each turn has its own budget, so an agent that could begin turns at will could read without
+/// limit.
+#[test]
+fn turns_that_a_parent_begins_are_rated() {
+    let (sandbox, engine) = open_family();
+    let next = |who: &Caller| {
+        let next = NextTurn {
+            agent: AgentId("ada".to_owned()),
+            turn: None,
+        };
+        engine.0.ask(who, ask::NextTurn(next))
+    };
+    let begun = (0..40)
+        .take_while(|_| next(&agent_named("lead")).is_ok())
+        .count();
+    assert!((10..=20).contains(&begun), "{begun}");
+    refused(next(&agent_named("lead")), Code::RateLimited);
+    next(&USER).unwrap();
+    sandbox.clock.turn(61);
+    next(&agent_named("lead")).unwrap();
+}
+
+/// With children, an agent can write at most ten times what one agent may.
+#[test]
+fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
+    let (sandbox, engine) = open_family();
+    let mut names = Vec::new();
+    for number in 0..15 {
+        let name = format!("child-{number}");
+        open_agent(&engine, &USER, &name, Some("lead")).unwrap();
+        names.push(name);
+    }
+    let mut stored = 0;
+    let mut refused_at_last = None;
+    for (at, name) in names.iter().cycle().take(15 * 20).enumerate() {
+        let claim = format!("Part {at} of the gateway is blue.");
+        match engine.put(&agent_named(name), on_topic("gateway", &claim)) {
+            Ok(_) => stored += 1,
+            Err(refusal) => refused_at_last = Some(refusal),
+        }
+    }
+    let refusal = refused_at_last.unwrap();
+    assert_eq!((stored, refusal.code), (200, Code::RateLimited));
+    assert!(refusal.message.contains("all below it"), "{refusal:?}");
+    // Others can still write, and so can the tree a minute later.
+    engine
+        .put(
+            &engine.agent("other"),
+            on_topic("gateway", "The gateway has a lid."),
+        )
+        .unwrap();
+    sandbox.clock.turn(61);
+    let late = on_topic("gateway", "The gateway has a handle.");
+    engine.put(&agent_named(&names[0]), late).unwrap();
+}
+
+/// What one agent's turn was spent on, newest first; another turn starts empty.
+#[test]
+fn a_budget_tells_what_it_was_spent_on_and_what_it_refused() {
+    let (sandbox, engine) = open_family();
+    let costs = || {
+        let agent = Some(AgentId("ada".to_owned()));
+        let costs = true;
+        let of = ask::Budget(BudgetOf { agent, costs });
+        engine.0.ask(&USER, of).unwrap().agents.remove(0).costs
+    };
+    let told = costs();
+    assert_eq!(told.len(), 4);
+    let CostOf::Refused { code, figures } = &told[0].what else {
+        panic!("{told:?}");
+    };
+    assert_eq!(*code, Code::DerefDenied);
+    assert_eq!(figures["repo_spans"].limit, 3);
+    issue_grant(&engine, &USER, grant_wanted("ada", POINTER)).unwrap();
+    read(&engine, "ada", POINTER, None).unwrap();
+    let CostOf::Read { grant, tokens, .. } = &costs()[0].what else {
+        panic!("a read");
+    };
+    assert!(grant.is_some() && *tokens > 0);
+    // The costs are missing when all agents are listed, and when they were not requested.
+    let all = engine.0.ask(&USER, ask::Budget(BudgetOf::default()));
+    assert!(all.unwrap().agents.iter().all(|it| it.costs.is_empty()));
+    sandbox.clock.turn(60 * MINUTE);
+    engine.deref(&agent_named("ada"), POINTER).unwrap();
+    assert_eq!(costs().len(), 1);
+}

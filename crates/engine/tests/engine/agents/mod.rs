@@ -1,0 +1,10 @@
+//! Agents: who they are, what they may do, and what they may spend.
+
+mod budgets;
+mod descendants;
+mod grants;
+mod handles;
+mod names;
+mod permissions;
+mod read_requests;
+mod scopes;

@@ -1,0 +1,5 @@
+//! Questions: which claims answer them, in what order, and in what time.
+
+mod ranking;
+mod time_limits;
+mod track_record;

@@ -1,0 +1,9 @@
+//! Claims, from the first version to the last.
+
+mod decisions;
+mod echoes;
+mod erasure;
+mod lifecycle;
+mod promotion;
+mod sample;
+mod updates;

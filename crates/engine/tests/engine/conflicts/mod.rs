@@ -1,0 +1,9 @@
+//! Conflicts: found, listed, and shown to those who may see both sides.
+
+mod arrival_order;
+mod detection;
+mod due;
+mod gate;
+mod series;
+mod slow_judge;
+mod visibility;

@@ -1,0 +1,4 @@
+//! Followers: what they store, and that it can be rebuilt.
+
+mod anchors;
+mod indexing;

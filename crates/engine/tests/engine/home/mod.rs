@@ -1,0 +1,3 @@
+//! The home under an open engine.
+
+mod lost_home;

@@ -1,0 +1,6 @@
+//! Messages between a parent and its children, and the brief that they share.
+
+mod brief;
+mod grants;
+mod metrics;
+mod send;
