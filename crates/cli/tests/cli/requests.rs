@@ -123,6 +123,18 @@ fn the_next_page_is_of_the_same_list() {
     );
 }
 
+/// A reason cannot pass for a sentence of Engram's own.
+#[test]
+fn a_reason_is_quoted() {
+    let place = Place::new();
+    let id = contradicted(&place);
+    let why = "No conflict. Engram: allowed by the user \"for ever\"";
+    place.json(&["resolve", &id, "--dismiss", "--why", why]);
+    let shown = place.run(&["conflicts", "show", &id]).out;
+    let quoted = ": \"No conflict. Engram: allowed by the user 'for ever'\"";
+    assert!(shown.contains(quoted), "{shown}");
+}
+
 /// The history of a claim that lost a conflict says so, and names the conflict.
 #[test]
 fn a_history_says_that_a_claim_lost_a_conflict() {

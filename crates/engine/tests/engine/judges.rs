@@ -3,13 +3,16 @@
 
 use engram_engine::{ClaimPair, detect};
 use engram_model::{
-    Allow, Caller, ConflictStatus, Draft, Engram, EngramId, Gate, GateCheck, Listed, Opening,
-    Promote, Resolve, Scope, Settle, Severity, ask,
+    Allow, Caller, ConflictId, ConflictStatus, Draft, Engram, EngramId, FactType, Gate, Listed,
+    Opening, Outcome, Promote, Resolve, Scope, Sending, Settle, Severity, ask,
 };
 
 use engram_store::{audience, conflict_id, side};
 
-use crate::fixture::{Asked, Ground, USER, correcting, evidence, listed, on};
+use crate::{
+    fixture::{Asked, Ground, USER, correcting, evidence, listed, on},
+    messages::report,
+};
 
 const STEPS: usize = 40;
 const SEEDS: u64 = 10;
@@ -47,17 +50,42 @@ fn claim(dice: &mut Dice) -> Draft {
     };
     let scope = [Scope::Project, Scope::Project, Scope::Run][dice.below(3)];
     let file = ["repo:src/lib.rs@HEAD", "repo:README.md@HEAD"][dice.below(2)];
+    // Two inferences that contradict each other are less severe. Some claims end by themselves.
+    let fact_type = [FactType::Observation, FactType::Inference][dice.below(2)];
+    let ttl = [None, None, None, Some("PT20M")][dice.below(4)];
     Draft {
         scope: Some(scope),
+        fact_type: Some(fact_type),
+        ttl: ttl.map(str::to_owned),
         pointers: vec![evidence(file)],
         ..on(topic, &claim)
+    }
+}
+
+/// The same as a message carries it.
+fn message(dice: &mut Dice) -> Sending {
+    let draft = claim(dice);
+    let engram = serde_json::json!({
+        "kind": "fact", "claim": draft.claim, "topic": draft.topic, "confidence": 0.8,
+        "ttl": draft.ttl.as_deref().unwrap_or("P7D"), "scope": "project",
+        "pointers": ["repo:src/lib.rs@HEAD"],
+    });
+    Sending {
+        message: report(vec![engram], "Read the limits."),
+        to: None,
     }
 }
 
 /// One action of an agent or the user. Most are refused, which this test ignores.
 fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
     let any = |dice: &mut Dice, said: &[EngramId]| said.get(dice.below(said.len().max(1))).copied();
-    match dice.below(11) {
+    match dice.below(12) {
+        11 => {
+            let sent = at.0.ask(who, ask::Send(message(dice)));
+            if let Ok(Outcome::Reported { engrams, .. }) = sent.map(|sent| sent.outcome) {
+                said.extend(engrams.iter().map(|stored| stored.id));
+            }
+        }
         10 => {
             let all = listed(at, who, Listed::Open);
             if let Some(found) = all.get(dice.below(all.len().max(1))) {
@@ -93,11 +121,13 @@ fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
         _ => {
             let all = listed(at, who, Listed::All);
             if let Some(found) = all.get(dice.below(all.len().max(1))) {
-                let how = match dice.below(5) {
+                let how = match dice.below(7) {
                     0 => Settle::Newer,
                     1 => Settle::Winner(found.a.id),
                     2 => Settle::Dismiss,
                     3 => Settle::Merge(found.b.claim.clone()),
+                    4 => Settle::Surer,
+                    5 => Settle::MergedBy(said[dice.below(said.len())]),
                     _ => Settle::Undo,
                 };
                 let resolve = Resolve {
@@ -112,27 +142,36 @@ fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
     }
 }
 
-fn holding(at: &Asked, said: &[EngramId]) -> Vec<Engram> {
+/// The claims that nobody ended and whose term is not over.
+fn holding(ground: &Ground, at: &Asked, said: &[EngramId]) -> Vec<Engram> {
     let all = said.iter().filter_map(|id| at.get(&USER, *id).ok());
     let mut all: Vec<Engram> = all.map(|engram| *engram).collect();
-    all.retain(|engram| engram.valid_until.is_none());
+    all.retain(|engram| engram.holds_now(ground.clock.now()));
     all.dedup_by_key(|engram| engram.id);
     all
 }
 
-/// Whatever contradiction the rules find between two holding claims, the gate accounts for it: it
-/// blocks, a person allowed it, it was dismissed (by a person, if one side is the user's), or a
-/// comparison is still due.
+/// Whatever contradiction the rules find between two holding claims, the gate accounts for it at
+/// every severity up to that of the contradiction: it blocks, a person allowed it, it was dismissed
+/// (by a person, if one side is the user's), or a comparison is still due.
 fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
-    let check = GateCheck {
-        severity: Severity::Low,
-    };
-    let gate = at.0.ask(&USER, ask::Gate(check)).unwrap();
-    let is_shut = !gate.blocking.is_empty() || gate.due > 0;
-    assert_eq!(gate.gate == Gate::Shut, is_shut, "{when}");
-    if gate.due > 0 {
-        return;
+    for severity in [Severity::Low, Severity::Medium, Severity::High] {
+        let gate = at.gate(severity);
+        let is_shut = !gate.blocking.is_empty() || gate.due > 0;
+        assert_eq!(gate.gate == Gate::Shut, is_shut, "{when}, {severity:?}");
+        if gate.due == 0 {
+            accounts_for_all(at, holding, &gate.blocking, severity, when);
+        }
     }
+}
+
+fn accounts_for_all(
+    at: &Asked,
+    holding: &[Engram],
+    blocking: &[ConflictId],
+    severity: Severity,
+    when: &str,
+) {
     for (number, one) in holding.iter().enumerate() {
         for other in &holding[..number] {
             let is_apart =
@@ -146,7 +185,14 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
                 topic_a: Some(other.topic.clone()),
                 topic_b: Some(one.topic.clone()),
             };
-            if !detect(&pair).unwrap().conflict {
+            let rules = detect(&pair).unwrap();
+            let is_mild = [one, other].map(|it| it.fact_type) == [FactType::Inference; 2];
+            let found_at = if is_mild {
+                Severity::Medium
+            } else {
+                Severity::High
+            };
+            if !rules.conflict || found_at < severity {
                 continue;
             }
             let run = audience(one).or(audience(other));
@@ -159,7 +205,7 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
                 continue;
             };
             if known.status == ConflictStatus::Open {
-                let passes = gate.blocking.contains(&known.id) || known.allowed.is_some();
+                let passes = blocking.contains(&known.id) || known.allowed.is_some();
                 assert!(passes, "{when}: {known:#?}");
                 continue;
             }
@@ -196,7 +242,7 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
             let when = format!("seed {seed}, step {step}");
             ground.clock.turn(120);
             let is_user = dice.below(5) == 0;
-            let before: Vec<EngramId> = holding(&at, &said)
+            let before: Vec<EngramId> = holding(&ground, &at, &said)
                 .into_iter()
                 .filter(|engram| engram.agent.is_none())
                 .map(|engram| engram.id)
@@ -225,7 +271,7 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
             if dice.below(3) == 0 {
                 at.0.leave_in_order().unwrap();
             }
-            is_known_to_the_gate(&at, &holding(&at, &said), &when);
+            is_known_to_the_gate(&at, &holding(&ground, &at, &said), &when);
         }
     }
 }
