@@ -7,7 +7,7 @@ use engram_model::{
     GateReply, Listed, ResolveReply, quoted,
 };
 
-use crate::out::one_line;
+use crate::out::{in_quotes, one_line};
 
 /// Renders a page of conflicts under the topic of the newer side, in the reply's order.
 pub(crate) fn list(page: &ConflictsReply, asked: &ConflictFilter) -> String {
@@ -223,5 +223,5 @@ fn who(by: &str) -> String {
 
 fn reason(why: Option<&str>) -> String {
     why.filter(|it| !it.is_empty())
-        .map_or_else(String::new, |why| format!(": {}", one_line(why)))
+        .map_or_else(String::new, |why| format!(": {}", in_quotes(why)))
 }

@@ -98,6 +98,11 @@ pub(crate) fn one_line(text: impl Display) -> String {
     text.to_string().replace(['\n', '\r', '\t'], " ")
 }
 
+/// Returns what somebody wrote in quotes that none of its characters can close.
+pub(crate) fn in_quotes(text: impl Display) -> String {
+    format!("\"{}\"", one_line(text).replace('"', "'"))
+}
+
 /// The writer of the log, on standard error.
 pub(crate) struct Log;
 

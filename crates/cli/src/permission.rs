@@ -7,7 +7,7 @@ use engram_model::{
     RequestTold, RequestsReply, count,
 };
 
-use crate::out::one_line;
+use crate::out::{in_quotes, one_line};
 
 pub(crate) fn budgets(reply: &BudgetsReply) -> String {
     if reply.agents.is_empty() {
@@ -105,13 +105,18 @@ pub(crate) fn requests(reply: &RequestsReply) -> String {
             one_line(&request.pointer),
             request.tokens
         );
+        let answer = request.answer.as_ref();
+        let answered = answer.map(|it| format!("answer by {}", one_line(&it.by)));
         for (what, words) in [
             ("reason", request.reason.as_str()),
             ("intended use", &request.intended_use),
-            ("answer", request.why.as_deref().unwrap_or_default()),
+            (
+                answered.as_deref().unwrap_or("answer"),
+                request.why.as_deref().unwrap_or_default(),
+            ),
         ] {
             if !words.is_empty() {
-                let _ = write!(out, "\n  {what}: {}", one_line(words));
+                let _ = write!(out, "\n  {what}: {}", in_quotes(words));
             }
         }
         out

@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, convert::Infallible, fmt};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::visible;
+
 /// Stable codes (docs/design.md#refusals). The first block refuses input; the second reports a
 /// failure of what lies under Engram. Neither ever changes its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -187,12 +189,13 @@ impl From<Infallible> for Refusal {
 }
 
 impl Refusal {
-    /// A refusal with its hint. Both texts are full sentences for a reader.
+    /// A refusal with its hint. Both texts are full sentences for a reader. They may quote what the
+    /// caller sent: invisible characters in it are named.
     pub fn new(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
-            hint: hint.into(),
+            message: visible(&message.into()),
+            hint: visible(&hint.into()),
             remedy: None,
             cause: Cause::default(),
         }

@@ -98,7 +98,9 @@ fn is_unseen(c: char) -> bool {
         || matches!(c,
             '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{3164}'
             | '\u{FE00}'..='\u{FE0D}' | '\u{FFA0}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
-            | '\u{E0080}'..='\u{E0FFF}' | '\u{FFFE}' | '\u{FFFF}')
+            | '\u{E0080}'..='\u{E0FFF}' | '\u{FFF0}'..='\u{FFF8}' | '\u{FFFE}' | '\u{FFFF}'
+            // Musical null note, Egyptian joiner, Khitan filler
+            | '\u{1D159}' | '\u{13430}'..='\u{1343F}' | '\u{16FE4}')
 }
 
 /// Returns a text in which each [hidden](is_hidden) character is named: `⟨U+202E⟩`. So is a
@@ -160,6 +162,8 @@ mod tests {
             "a\u{1D173}b",
             "a\u{1BCA0}b",
             "a\u{FFFF}b",
+            "a\u{FFF0}b",
+            "a\u{16FE4}b",
         ] {
             assert!(unseen(hidden).is_some(), "{hidden:?}");
         }

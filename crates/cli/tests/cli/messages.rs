@@ -101,9 +101,18 @@ fn a_sender_reads_what_became_of_a_message() {
         assert!(reported.contains(says), "{reported}");
     }
     let asked = sandbox.run(&["requests"]).out;
-    for says in ["\n  reason: To be sure.", "\n  intended use: A test."] {
+    for says in [
+        "\n  reason: \"To be sure.\"",
+        "\n  intended use: \"A test.\"",
+    ] {
         assert!(asked.contains(says), "{asked}");
     }
+    let id = sandbox.json(&["requests"])["requests"][0]["id"].clone();
+    let id = id.as_str().unwrap();
+    sandbox.json(&["requests", "deny", id, "--why", "Read \"ours\" first."]);
+    let asked = sandbox.run(&["requests", "--all"]).out;
+    let answer = "\n  answer by user: \"Read 'ours' first.\"";
+    assert!(asked.contains(answer), "{asked}");
     let feed = sandbox.run(&["feed", "--all"]).out;
     for says in [
         "sent       to ada, bob",

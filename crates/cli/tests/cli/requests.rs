@@ -127,6 +127,18 @@ fn the_next_page_is_of_the_same_list() {
     );
 }
 
+/// A reason cannot pass for a sentence of Engram's own.
+#[test]
+fn a_reason_is_quoted() {
+    let sandbox = Sandbox::new();
+    let id = contradict(&sandbox);
+    let why = "No conflict. Engram: allowed by the user \"for ever\"";
+    sandbox.json(&["resolve", &id, "--dismiss", "--why", why]);
+    let shown = sandbox.run(&["conflicts", "show", &id]).out;
+    let quoted = ": \"No conflict. Engram: allowed by the user 'for ever'\"";
+    assert!(shown.contains(quoted), "{shown}");
+}
+
 /// The history of a claim that lost a conflict says so, and names the conflict.
 #[test]
 fn a_history_says_that_a_claim_lost_a_conflict() {

@@ -28,16 +28,19 @@ static OURS: LazyLock<HashSet<String>> = LazyLock::new(|| {
         "engraμ",
         "the engraμ",
     ];
-    ours.iter().map(|it| folded(it)).collect()
+    ours.iter().flat_map(|it| readings(it)).collect()
 });
+/// The most signs of a name that are each read both ways.
+const MOST_SIGNS: usize = 4;
 /// Handles up to this length are shown in full even where a part would do.
 const SHORT: usize = 16;
 /// Marks a name that an agent gave to another agent whose handle is that name.
 const BY_AN_AGENT: &str = "named by an agent";
 
 /// Folds a name to how it looks: without case, accents, spaces, punctuation and invisible
-/// characters. Digits and letters of other scripts become the Latin letters that they resemble.
-fn folded(name: &str) -> String {
+/// characters. Digits and letters of other scripts become the Latin letters that they resemble. A
+/// sign such as `$` may be read as a letter or passed over: there is a result for each reading.
+fn readings(name: &str) -> Vec<String> {
     let plain = if name.is_ascii() {
         name.to_lowercase()
     } else {
@@ -46,16 +49,38 @@ fn folded(name: &str) -> String {
         // vice versa.
         look(&look(&seen.nfkd().collect::<String>()))
     };
-    let folded: String = plain
-        .chars()
-        .map(alike)
-        .filter(|it| it.is_alphanumeric())
-        .collect();
+    let signs = plain.chars().filter(|it| is_sign(*it)).count();
+    // With more signs, only the readings in which all are letters or none is.
+    let choices: Vec<usize> = if signs <= MOST_SIGNS {
+        (0..1 << signs).collect()
+    } else {
+        vec![0, usize::MAX]
+    };
+    choices.into_iter().map(|it| reading(&plain, it)).collect()
+}
+
+/// One reading of a folded name. The bits of `as_letters` say which of its signs are letters.
+fn reading(plain: &str, as_letters: usize) -> String {
+    let mut signs = 0;
+    let is_read = |c: &char| {
+        if !is_sign(*c) {
+            return true;
+        }
+        signs += 1;
+        as_letters >> (signs - 1).min(usize::BITS - 1) & 1 == 1
+    };
+    let letters = plain.chars().filter(is_read).map(alike);
+    let folded: String = letters.filter(|it| it.is_alphanumeric()).collect();
     // Pairs of letters that look like one letter.
     folded
         .replace("rn", "m")
         .replace("vv", "w")
         .replace('g', "q")
+}
+
+/// Whether this resembles a letter, but is none.
+fn is_sign(c: char) -> bool {
+    !c.is_alphanumeric() && alike(c).is_alphanumeric()
 }
 
 /// The skeleton of UTS 39 in lower case, without accents. UTS 39 treats a stroke through a letter
@@ -108,7 +133,7 @@ fn alike(c: char) -> char {
 
 /// Whether a name could be mistaken for Engram or the user.
 pub(crate) fn is_ours(name: &str) -> bool {
-    OURS.contains(&folded(name))
+    readings(name).iter().any(|it| OURS.contains(it))
 }
 
 /// Refuses a name that could be mistaken for Engram or the user.
@@ -166,29 +191,29 @@ fn shown(agent: Option<&AgentId>, by: &str) -> String {
 /// The names in a project that no other agent may use.
 pub(crate) struct TakenNames {
     agents: Vec<OwnedName>,
-    /// The folded names that a person gave with claims and notes.
+    /// The readings of the names that a person gave with claims and notes.
     said: HashSet<String>,
 }
 
 /// An agent that was opened, or that a person named.
 struct OwnedName {
     handle: AgentId,
-    /// The folded name and the folded handle.
-    looks: [String; 2],
+    /// The readings of the name and of the handle.
+    looks: Vec<String>,
     is_given: bool,
 }
 
 impl TakenNames {
     pub(crate) fn of(tx: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
         let owner = |it: engram_store::NameOwner| OwnedName {
-            looks: [folded(&it.label), folded(&it.handle.0)],
+            looks: [readings(&it.label), readings(&it.handle.0)].concat(),
             handle: it.handle,
             is_given: it.is_given,
         };
         let said = tx.names_of_no_agent(project)?;
         Ok(Self {
             agents: tx.name_owners(project)?.into_iter().map(owner).collect(),
-            said: said.iter().map(|it| folded(it)).collect(),
+            said: said.iter().flat_map(|it| readings(it)).collect(),
         })
     }
 
@@ -196,20 +221,23 @@ impl TakenNames {
     /// other opened agents. A name that a person gave to this agent is its own.
     pub(crate) fn apart(&self, agent: &Agent, name: &str) -> String {
         let name = named(name);
-        let looks = folded(&name);
+        let looks = readings(&name);
         let is_given = self.is_given(agent);
         if is_given
             && [&agent.label, &agent.handle.0]
                 .iter()
-                .any(|it| folded(it) == looks)
+                .any(|it| readings(it) == looks)
         {
             return name;
         }
-        let is_taken = |it: &OwnedName| it.handle != agent.handle && it.looks.contains(&looks);
-        if !self.said.contains(&looks) && !self.agents.iter().any(is_taken) {
+        let is_taken = |owned: &OwnedName| {
+            owned.handle != agent.handle && looks.iter().any(|it| owned.looks.contains(it))
+        };
+        let is_said = looks.iter().any(|it| self.said.contains(it));
+        if !is_said && !self.agents.iter().any(is_taken) {
             return name;
         }
-        let mark = if folded(&agent.handle.0) == looks && !is_given {
+        let mark = if readings(&agent.handle.0) == looks && !is_given {
             BY_AN_AGENT
         } else {
             short(&agent.handle)
@@ -314,6 +342,19 @@ mod tests {
             "eпgram",
             "0wner",
             "the owner",
+            // Signs that are letters, and signs around a name.
+            "you!",
+            "The user!",
+            "engram!",
+            "user$",
+            "|user|",
+            "us|er",
+            "@user",
+            "@you",
+            "@engram",
+            "$u$er!",
+            "!!!!!user",
+            "user!?",
         ] {
             assert!(is_ours(name), "{name}");
         }

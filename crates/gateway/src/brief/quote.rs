@@ -55,20 +55,41 @@ pub fn quoted(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// Returns a name on its own, without other characters.
+/// Returns a name on its own, with `_` in place of other characters: without them, it could become
+/// another name.
 pub(super) fn name(text: &str) -> String {
-    let kept = |c: &char| {
-        c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | ' ' | '(' | ')')
-    };
     let marked = |c: char| match c {
         // Parentheses are reserved for what the brief itself says about a claim.
         '(' => '[',
         ')' => ']',
-        other => other,
+        '-' | '_' | '.' | '/' | '@' | ' ' | '…' => c,
+        c if c.is_alphanumeric() => c,
+        _ => '_',
     };
-    let text: String = line(text, NAME).chars().filter(kept).map(marked).collect();
-    match text.trim() {
-        "" => "somebody".to_owned(),
-        name => name.to_owned(),
+    let text: String = line(text, NAME).chars().map(marked).collect();
+    if text.contains(char::is_alphanumeric) {
+        text.trim().to_owned()
+    } else {
+        "somebody".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_becomes_no_other_name() {
+        for (given, want) in [
+            ("The user!", "The user_"),
+            ("|user|", "_user_"),
+            ("us|er", "us_er"),
+            ("reviewer (user)", "reviewer [user]"),
+            ("claude-code", "claude-code"),
+            ("!!!", "somebody"),
+            ("小林", "小林"),
+        ] {
+            assert_eq!(name(given), want);
+        }
     }
 }

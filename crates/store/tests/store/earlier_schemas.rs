@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, EngramId, EventId, Operation, Record, RunId, Scope, Severity, Tier,
+    AgentId, EngramId, EventId, LineageId, Operation, Record, RunId, Scope, Severity, Tier,
     operation::{Contradiction, Event, Read},
 };
 use engram_store::{Store, StoreError};
@@ -229,7 +229,7 @@ fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
         severity: Severity::High,
         score: Some(0.9),
         differs: [Vec::new(), Vec::new()],
-        risk: None,
+        risk: Some(EngramId(Ulid(9))),
         why: "3 is not 4.".to_owned(),
     }));
     store
@@ -245,17 +245,19 @@ fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
                 .into_iter()
                 .map(|(seq, due)| (seq, due.of_runs))
                 .collect();
-            Ok((reader.conflict(CONFLICT)?.and_then(|pair| pair.run), due))
+            let report = reader.reported_by(LineageId(Ulid(9)))?;
+            let run = reader.conflict(CONFLICT)?.and_then(|pair| pair.run);
+            Ok((run, due, report.is_some()))
         };
         store.read::<_, StoreError>(read).unwrap()
     };
-    assert_eq!(known(&store), (Some(run), Vec::new()));
+    assert_eq!(known(&store), (Some(run), Vec::new(), true));
     drop(store);
     damage(
         home.path(),
         &format!("{NINETEENTH} PRAGMA user_version = 18"),
     );
     let store = open(home.path());
-    assert_eq!(known(&store), (Some(run), vec![(2, true)]));
+    assert_eq!(known(&store), (Some(run), vec![(2, true)], true));
     assert_sound(&store);
 }

@@ -4,21 +4,21 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use engram_model::{
-    AgentId, BudgetOf, Caller, Code, ConflictId, Draft, EngramId, Feed, Hook, HookEvent, How, Note,
-    Opening, Operation, Refusal, SamRead, Sending, ask,
+    AgentId, BudgetOf, Caller, Code, ConflictId, ConflictStatus, Draft, EngramId, Feed, Gate, Hook,
+    HookEvent, How, Note, Opening, Operation, Refusal, SamRead, Sending, Severity, ask,
     operation::{Agent, Permit, Ruling},
 };
-use engram_store::{NewEntry, Store, StoreError};
+use engram_store::{Due, NewEntry, Store, StoreError};
 
 use crate::fixture::{
-    Asked, POINTER, SHORT, Sandbox, USER,
+    Asked, LONG, POINTER, SHORT, Sandbox, USER,
     agents::{agent_named, open_agent},
-    conflicts::{conflict, contradict},
+    conflicts::{conflict, conflicts_in, contradict},
     draft, handle_of, on_topic, other_evidence, refused,
 };
 
 /// Spellings of the names of the user and of Engram.
-const OURS: [&str; 10] = [
+const OURS: [&str; 13] = [
     "the user",
     "The User",
     "ｕｓｅｒ",
@@ -29,6 +29,9 @@ const OURS: [&str; 10] = [
     "you.",
     "Engram",
     "еngrаm",
+    "The user!",
+    "us|er",
+    "@you",
 ];
 
 /// The result for a name: the claim that was stored under it.
@@ -152,20 +155,27 @@ fn without_id(came: Result<(), Refusal>) -> Came {
     came.map(|()| EngramId(ulid::Ulid::nil()))
 }
 
-/// A verdict of an agent that an earlier build allowed to call itself the user, with its
-/// consequences.
-fn record_verdict_of_impostor(sandbox: &Sandbox, at: &Asked, id: ConflictId, closed: EngramId) {
-    let project = at.get(&USER, closed).unwrap().project;
-    let impostor = AgentId("the user".to_owned());
-    let ruling = Ruling {
+fn dismissal_of(id: ConflictId) -> Ruling {
+    Ruling {
         id,
-        status: engram_model::ConflictStatus::Resolved,
+        status: ConflictStatus::Dismissed,
         how: Some(How::Dismissed),
         winner: None,
         merged: None,
         closed: Vec::new(),
         stored: Vec::new(),
         why: Some("I said so.".to_owned()),
+    }
+}
+
+/// A verdict of an agent that an earlier build allowed to call itself the user, with its
+/// consequences.
+fn record_verdict_of_impostor(sandbox: &Sandbox, at: &Asked, id: ConflictId, closed: EngramId) {
+    let project = at.get(&USER, closed).unwrap().project;
+    let impostor = AgentId("the user".to_owned());
+    let ruling = Ruling {
+        status: ConflictStatus::Resolved,
+        ..dismissal_of(id)
     };
     let permit = Permit {
         id,
@@ -244,6 +254,45 @@ fn what_an_earlier_build_recorded_is_shown_as_an_agents() {
     let said = put(&at, &agent_named("the user"), None).unwrap();
     assert_eq!(at.get(&USER, said).unwrap().provenance.created_by, agent);
     at.forget(&agent_named("the user"), said).unwrap();
+}
+
+/// An earlier build let an agent dismiss a conflict with a claim of the user. When the home is brought
+/// up to date, both versions are compared again.
+#[test]
+fn a_dismissal_that_an_earlier_build_let_an_agent_make_hides_no_contradiction() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    let bob = at.agent("bob");
+    let kept = at.put(&USER, on_topic("wallet", SHORT)).unwrap();
+    let other = at.put(&bob, on_topic("wallet", LONG)).unwrap();
+    let [id] = conflicts_in(&other)[..] else {
+        panic!("{other:?}");
+    };
+    let project = at.get(&USER, kept.id).unwrap().project;
+    let places = [kept.id, other.id].map(|id| at.get(&USER, id).unwrap().seq);
+    let dismissal = NewEntry {
+        project,
+        shareable: false,
+        agent: Some(&AgentId("bob".to_owned())),
+        by: "bob",
+        operation: &Operation::Resolved(Box::new(dismissal_of(id))),
+    };
+    drop(at);
+    let store = Store::open_only(&sandbox.home(), ulid::Ulid::nil()).unwrap();
+    store
+        .write::<_, StoreError>(sandbox.clock.now(), |tx| {
+            tx.record(&dismissal)?;
+            places
+                .iter()
+                .try_for_each(|seq| tx.keep_due(project, *seq, Due::ALL))
+        })
+        .unwrap();
+    drop(store);
+    let at = sandbox.open_at("repo", 2);
+    assert_eq!(at.gate(Severity::High).gate, Gate::Shut, "it is due");
+    at.0.leave_in_order().unwrap();
+    assert_eq!(conflict(&at, id).status, ConflictStatus::Open);
+    assert_eq!(at.gate(Severity::High).blocking, [id]);
 }
 
 /// A person gives a name by opening an agent, or in a command: as a handle, or as the author of a

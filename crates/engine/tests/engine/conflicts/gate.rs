@@ -3,8 +3,8 @@
 
 use engram_engine::{ClaimPair, detect};
 use engram_model::{
-    Allow, Caller, ConflictStatus, Draft, Engram, EngramId, Gate, GateCheck, Listed, Opening,
-    Promote, Resolve, Scope, Settle, Severity, ask,
+    Allow, Caller, ConflictId, ConflictStatus, Draft, Engram, EngramId, FactType, Gate, Listed,
+    Opening, Outcome, Promote, Resolve, Scope, Sending, Settle, Severity, ask,
 };
 
 use engram_store::{audience, conflict_id, side};
@@ -12,7 +12,9 @@ use engram_store::{audience, conflict_id, side};
 use crate::fixture::{
     Asked, Sandbox, USER,
     conflicts::{Dice, list_conflicts},
-    correction_of, evidence, on_topic,
+    correction_of, evidence,
+    messages::report,
+    on_topic,
 };
 
 const STEPS: usize = 40;
@@ -38,17 +40,42 @@ fn draw_claim(dice: &mut Dice) -> Draft {
     };
     let scope = [Scope::Project, Scope::Project, Scope::Run][dice.below(3)];
     let file = ["repo:src/lib.rs@HEAD", "repo:README.md@HEAD"][dice.below(2)];
+    // Two inferences that contradict each other are less severe. Some claims end by themselves.
+    let fact_type = [FactType::Observation, FactType::Inference][dice.below(2)];
+    let ttl = [None, None, None, Some("PT20M")][dice.below(4)];
     Draft {
         scope: Some(scope),
+        fact_type: Some(fact_type),
+        ttl: ttl.map(str::to_owned),
         pointers: vec![evidence(file)],
         ..on_topic(topic, &claim)
+    }
+}
+
+/// The same as a message carries it.
+fn message(dice: &mut Dice) -> Sending {
+    let draft = draw_claim(dice);
+    let engram = serde_json::json!({
+        "kind": "fact", "claim": draft.claim, "topic": draft.topic, "confidence": 0.8,
+        "ttl": draft.ttl.as_deref().unwrap_or("P7D"), "scope": "project",
+        "pointers": ["repo:src/lib.rs@HEAD"],
+    });
+    Sending {
+        message: report(vec![engram], "Read the limits."),
+        to: None,
     }
 }
 
 /// One action of an agent or the user. Most are refused, which this test ignores.
 fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
     let any = |dice: &mut Dice, said: &[EngramId]| said.get(dice.below(said.len().max(1))).copied();
-    match dice.below(11) {
+    match dice.below(12) {
+        11 => {
+            let sent = at.0.ask(who, ask::Send(message(dice)));
+            if let Ok(Outcome::Reported { engrams, .. }) = sent.map(|sent| sent.outcome) {
+                said.extend(engrams.iter().map(|stored| stored.id));
+            }
+        }
         10 => {
             let all = list_conflicts(at, who, Listed::Open);
             if let Some(found) = all.get(dice.below(all.len().max(1))) {
@@ -84,11 +111,13 @@ fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
         _ => {
             let all = list_conflicts(at, who, Listed::All);
             if let Some(found) = all.get(dice.below(all.len().max(1))) {
-                let how = match dice.below(5) {
+                let how = match dice.below(7) {
                     0 => Settle::Newer,
                     1 => Settle::Winner(found.a.id),
                     2 => Settle::Dismiss,
                     3 => Settle::Merge(found.b.claim.clone()),
+                    4 => Settle::Surer,
+                    5 => Settle::MergedBy(said[dice.below(said.len())]),
                     _ => Settle::Undo,
                 };
                 let resolve = Resolve {
@@ -103,27 +132,36 @@ fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
     }
 }
 
-fn engrams_that_hold(at: &Asked, said: &[EngramId]) -> Vec<Engram> {
+/// The claims that nobody ended and whose term is not over.
+fn engrams_that_hold(sandbox: &Sandbox, at: &Asked, said: &[EngramId]) -> Vec<Engram> {
     let all = said.iter().filter_map(|id| at.get(&USER, *id).ok());
     let mut all: Vec<Engram> = all.map(|engram| *engram).collect();
-    all.retain(|engram| engram.valid_until.is_none());
+    all.retain(|engram| engram.holds_now(sandbox.clock.now()));
     all.dedup_by_key(|engram| engram.id);
     all
 }
 
-/// Whatever contradiction the rules find between two holding claims, the gate accounts for it: it
-/// blocks, a person allowed it, it was dismissed (by a person, if one side is the user's), or a
-/// comparison is still due.
+/// Whatever contradiction the rules find between two holding claims, the gate accounts for it at
+/// every severity up to that of the contradiction: it blocks, a person allowed it, it was dismissed
+/// (by a person, if one side is the user's), or a comparison is still due.
 fn assert_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
-    let check = GateCheck {
-        severity: Severity::Low,
-    };
-    let gate = at.0.ask(&USER, ask::Gate(check)).unwrap();
-    let is_shut = !gate.blocking.is_empty() || gate.due > 0;
-    assert_eq!(gate.gate == Gate::Shut, is_shut, "{when}");
-    if gate.due > 0 {
-        return;
+    for severity in [Severity::Low, Severity::Medium, Severity::High] {
+        let gate = at.gate(severity);
+        let is_shut = !gate.blocking.is_empty() || gate.due > 0;
+        assert_eq!(gate.gate == Gate::Shut, is_shut, "{when}, {severity:?}");
+        if gate.due == 0 {
+            assert_accounts_for_all(at, holding, &gate.blocking, severity, when);
+        }
     }
+}
+
+fn assert_accounts_for_all(
+    at: &Asked,
+    holding: &[Engram],
+    blocking: &[ConflictId],
+    severity: Severity,
+    when: &str,
+) {
     for (number, one) in holding.iter().enumerate() {
         for other in &holding[..number] {
             let is_apart =
@@ -137,7 +175,14 @@ fn assert_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
                 topic_a: Some(other.topic.clone()),
                 topic_b: Some(one.topic.clone()),
             };
-            if !detect(&pair).unwrap().conflict {
+            let rules = detect(&pair).unwrap();
+            let is_mild = [one, other].map(|it| it.fact_type) == [FactType::Inference; 2];
+            let found_at = if is_mild {
+                Severity::Medium
+            } else {
+                Severity::High
+            };
+            if !rules.conflict || found_at < severity {
                 continue;
             }
             let run = audience(one).or(audience(other));
@@ -150,7 +195,7 @@ fn assert_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
                 continue;
             };
             if known.status == ConflictStatus::Open {
-                let passes = gate.blocking.contains(&known.id) || known.allowed.is_some();
+                let passes = blocking.contains(&known.id) || known.allowed.is_some();
                 assert!(passes, "{when}: {known:#?}");
                 continue;
             }
@@ -189,7 +234,7 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
             let when = format!("seed {seed}, step {step}");
             sandbox.clock.turn(120);
             let is_user = dice.below(5) == 0;
-            let before: Vec<EngramId> = engrams_that_hold(&at, &said)
+            let before: Vec<EngramId> = engrams_that_hold(&sandbox, &at, &said)
                 .into_iter()
                 .filter(|engram| engram.agent.is_none())
                 .map(|engram| engram.id)
@@ -218,7 +263,7 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
             if dice.below(3) == 0 {
                 at.0.leave_in_order().unwrap();
             }
-            assert_known_to_the_gate(&at, &engrams_that_hold(&at, &said), &when);
+            assert_known_to_the_gate(&at, &engrams_that_hold(&sandbox, &at, &said), &when);
         }
     }
 }
