@@ -90,5 +90,5 @@ pub(super) fn origin_of(connection: &Connection) -> Result<ulid::Ulid> {
         connection.query_row("SELECT value FROM meta WHERE key = 'origin'", [], |row| {
             row.get(0)
         })?;
-    ulid::Ulid::from_string(&text).map_err(|_| StoreError::Record(format!("origin {text:?}")))
+    ulid::Ulid::from_string(&text).map_err(|_| StoreError::Origin(text))
 }

@@ -174,7 +174,7 @@ impl Index {
         let (cursor, (head, kept)) = (index.cursor()?, places(store)?);
         if cursor > head {
             // An older copy replaced the database.
-            return Err(StoreError::Record(
+            return Err(StoreError::ForeignIndex(
                 "the index is ahead of the journal".into(),
             ));
         }
@@ -192,8 +192,10 @@ impl Index {
             None => Ok(0),
             Some((origin, cursor)) if origin == self.origin => cursor
                 .parse()
-                .map_err(|_| StoreError::Record(format!("index cursor {cursor:?}"))),
-            Some(_) => Err(StoreError::Record("the index is another home's".into())),
+                .map_err(|_| StoreError::ForeignIndex(format!("index cursor {cursor:?}"))),
+            Some(_) => Err(StoreError::ForeignIndex(
+                "the index is another home's".into(),
+            )),
         }
     }
 

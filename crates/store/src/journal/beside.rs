@@ -186,7 +186,7 @@ fn blank(connection: &Connection, seq: u64, redaction: &Redaction) -> Result<()>
     let body = operation
         .without(redaction)
         .body()
-        .map_err(|error| StoreError::Record(error.to_string()))?;
+        .map_err(StoreError::Unwritable)?;
     let is_said = is_kept || redaction.seqs.contains(&seq) || redaction.events.contains(&seq);
     connection
         .prepare_cached(

@@ -96,10 +96,7 @@ impl Journalled {
 impl Writer<'_> {
     /// Appends an operation and applies it. Returns its place.
     pub fn record(&self, entry: &NewEntry<'_>) -> Result<u64> {
-        let body = entry
-            .operation
-            .body()
-            .map_err(|error| StoreError::Record(error.to_string()))?;
+        let body = entry.operation.body().map_err(StoreError::Unwritable)?;
         self.0
             .prepare_cached(
                 "INSERT INTO journal (origin, origin_seq, hlc, schema, project, kind, shareable, recorded_at, agent, by, subject, body, clock)

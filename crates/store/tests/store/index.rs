@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use engram_model::{HashKeys, hash_keys};
+use engram_model::{Code, HashKeys, Refusal, hash_keys};
 use engram_store::{Index, Look, Match, SearchTerms, Store, StoreError, Worth};
 use tempfile::TempDir;
+use ulid::Ulid;
 
 use crate::fixture::{PROJECT, head, open, put, redact};
 
@@ -45,6 +46,25 @@ fn segments(store: &Store) -> usize {
                 .is_some_and(|it| it == "term")
         })
         .count()
+}
+
+/// Nothing may skip an index of another home as if it were one damaged record.
+#[test]
+fn an_index_of_another_home_is_more_than_one_record() {
+    let (home, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let store = open(home.path());
+    let stranger = Store::open(other.path(), Ulid(2)).unwrap();
+    put(&stranger, 1, "A walnut.").unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let foreign = Index::open(&stranger, |_| Vec::new()).unwrap();
+    foreign.catch_up(&stranger).unwrap();
+    let meta = |home: &TempDir| Index::folder(home.path()).join("meta.json");
+    fs::copy(meta(&other), meta(&home)).unwrap();
+    let error = index.cursor().unwrap_err();
+    assert!(!error.is_of_one_record(), "{error}");
+    let refusal = Refusal::from(error);
+    assert_eq!(refusal.code, Code::StoreCorrupt);
+    assert!(refusal.message.contains("another home"), "{refusal}");
 }
 
 /// One commit for each entry, as a follower makes them: segments are merged as they come.
