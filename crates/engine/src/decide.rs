@@ -121,7 +121,7 @@ pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> R
         let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
         Ok(count.saturating_add(more))
     };
-    engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
+    engram_gateway::admit_stranger_write(limits, all(60)?, all(3_600)?)
 }
 
 /// Limits what an agent may write through its descendants, just as its reads are limited.
@@ -141,7 +141,7 @@ fn admit_tree(
         let count = tx.count_by_tree(agent.project, root, since(now, seconds), now)?;
         Ok(count.saturating_add(more))
     };
-    engram_gateway::admit_tree(limits, all(60)?, all(3_600)?)
+    engram_gateway::admit_tree_write(limits, all(60)?, all(3_600)?)
 }
 
 /// Who is recorded as the author: the `given` name, otherwise the agent's label, otherwise the
@@ -186,7 +186,7 @@ fn books(
     let mut books = Vec::new();
     // Another process may have recorded this meanwhile.
     if let Some(located) = &ground.located
-        && tx.projects().at(&located.common_dir)? != Some(ground.project)
+        && tx.projects().id_at(&located.common_dir)? != Some(ground.project)
     {
         books.push(Operation::Located(located.clone()));
     }

@@ -25,7 +25,7 @@ use crate::{
     },
     decide,
 };
-use engram_gateway::{Promoted, refuse_promotion};
+use engram_gateway::{PromotedClaim, refuse_promotion};
 use engram_model::{
     AgentId, Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, Promote,
     PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
@@ -55,7 +55,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
     findings::before_comparing(cx);
     let (mut reply, seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
-        let claim = Promoted {
+        let claim = PromotedClaim {
             scope: head.scope,
             confidence: head.confidence,
             author: head.agent.as_ref(),

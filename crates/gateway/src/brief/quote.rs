@@ -12,7 +12,7 @@ pub(super) const CLAIM: usize = 200;
 const NAME: usize = 40;
 
 /// Returns a text on one line, cut with `…` after `most` characters.
-pub(super) fn line(text: &str, most: usize) -> String {
+pub(super) fn one_line(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
     let mut blank = false;
@@ -51,12 +51,12 @@ pub fn quoted(text: &str) -> String {
         '\\' => '/',
         other => other,
     };
-    let text: String = line(text, CLAIM).chars().map(harmless).collect();
+    let text: String = one_line(text, CLAIM).chars().map(harmless).collect();
     format!("\"{text}\"")
 }
 
 /// Returns a name on its own, without other characters.
-pub(super) fn name(text: &str) -> String {
+pub(super) fn quoted_name(text: &str) -> String {
     let kept = |c: &char| {
         c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | ' ' | '(' | ')')
     };
@@ -66,7 +66,11 @@ pub(super) fn name(text: &str) -> String {
         ')' => ']',
         other => other,
     };
-    let text: String = line(text, NAME).chars().filter(kept).map(marked).collect();
+    let text: String = one_line(text, NAME)
+        .chars()
+        .filter(kept)
+        .map(marked)
+        .collect();
     match text.trim() {
         "" => "somebody".to_owned(),
         name => name.to_owned(),

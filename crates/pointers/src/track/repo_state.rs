@@ -107,7 +107,7 @@ pub(super) fn changes(
         .into_iter()
         .map(|(old, new)| ChangedFile { old, new })
         .collect();
-    renames::found(repo, (old, new), changes, wanted)
+    renames::join_renames(repo, (old, new), changes, wanted)
 }
 
 /// Returns all files of a state, in the order of their paths.
@@ -180,7 +180,7 @@ pub(super) fn find(
             entry.map(|it| (it.id, i32::try_from(it.mode).unwrap_or_default()))
         }
         FoundState::Worktree => {
-            let there = worktree::below(repo, path, Links::Refused)?;
+            let there = worktree::try_open_file(repo, path, Links::Refused)?;
             there.ok().map(|_| (Oid::ZERO_SHA1, 0o100_644))
         }
     };
@@ -222,7 +222,7 @@ fn read_disk(repo: &Repo, file: &StateFile) -> Result<(Oid, Vec<u8>), Refusal> {
             "Check its permissions; it may have been deleted just now.",
         )
     };
-    let there = match worktree::below(repo, &file.path, Links::Refused)? {
+    let there = match worktree::try_open_file(repo, &file.path, Links::Refused)? {
         Ok(there) => there,
         Err(Miss::Failed(e)) => return Err(unreadable(&e)),
         Err(_) => return Err(unreadable(&"it is no longer a regular file")),

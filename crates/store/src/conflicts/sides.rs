@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Reader, Result,
-    feed::placed,
+    feed::with_place,
     tables::{NOT_OVER, engrams_where},
 };
 
@@ -51,7 +51,7 @@ impl Reader<'_> {
 
     /// The versions on a side that everybody may see, and those of a run, newest first. Includes
     /// versions that no longer hold.
-    pub fn voices(
+    pub fn versions_on_side(
         &self,
         project: ProjectId,
         side: &str,
@@ -71,12 +71,17 @@ impl Reader<'_> {
         )?;
         voices
             .into_iter()
-            .map(|engram| placed(self.0, engram))
+            .map(|engram| with_place(self.0, engram))
             .collect()
     }
 
     /// All versions on a side that hold now.
-    pub fn holding(&self, project: ProjectId, side: &str, now: Timestamp) -> Result<Vec<Engram>> {
+    pub fn holding_on_side(
+        &self,
+        project: ProjectId,
+        side: &str,
+        now: Timestamp,
+    ) -> Result<Vec<Engram>> {
         engrams_where(
             self.0,
             &format!(

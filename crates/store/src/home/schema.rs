@@ -67,7 +67,7 @@ pub(super) fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result
         // No clock: the carried data existed when the newest entry was made.
         let now = reader.time(Timestamp::UNIX_EPOCH)?;
         let origin = origin_of(&transaction)?;
-        carry(&Writer::at(reader, origin, now, now.0))?;
+        carry(&Writer::new(reader, origin, now, now.0))?;
     }
     transaction.commit()?;
     Ok(())

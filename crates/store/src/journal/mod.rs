@@ -85,7 +85,7 @@ impl Journalled {
 
     /// Like [`Self::operation`], for callers that read on in any case: an unreadable entry is
     /// logged and skipped.
-    pub fn known(&self) -> Option<Operation> {
+    pub fn readable_operation(&self) -> Option<Operation> {
         self.operation()
             .inspect_err(|error| tracing::warn!(%error, "skipped an entry"))
             .ok()
@@ -119,7 +119,7 @@ impl Writer<'_> {
                 (self.clock != self.now.0).then(|| self.clock.as_microsecond()),
             ])?;
         let seq = self.0.last_insert_rowid();
-        beside::keep(self.0, seq, entry)?;
+        beside::store_words(self.0, seq, entry)?;
         Applied {
             connection: self.0,
             seq,

@@ -3,24 +3,24 @@
 use std::fs;
 
 use engram_model::{Code, HashKeys, Refusal, hash_keys};
-use engram_store::{Index, Look, Match, SearchTerms, Store, StoreError, Worth};
+use engram_store::{Index, IndexQuery, SearchMatch, SearchTerms, SearchWeights, Store, StoreError};
 use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::fixture::{PROJECT, head, open, put, redact};
 
-fn look(index: &Index, word: &str) -> Result<Look, StoreError> {
+fn look(index: &Index, word: &str) -> Result<IndexQuery, StoreError> {
     let terms = SearchTerms {
         words: vec![word.to_owned()],
         ..SearchTerms::default()
     };
-    index.look(PROJECT, &terms)
+    index.query(PROJECT, &terms)
 }
 
-fn found(look: &Look, limit: usize) -> Vec<u64> {
-    let worth = Worth {
+fn found(look: &IndexQuery, limit: usize) -> Vec<u64> {
+    let worth = SearchWeights {
         words: vec![1],
-        ..Worth::default()
+        ..SearchWeights::default()
     };
     let found = look.search(&worth, limit).unwrap();
     found.iter().map(|it| it.seq).collect()
@@ -181,15 +181,15 @@ fn a_search_finds_what_a_plain_count_finds() {
             words: terms.words,
             grams: terms.grams,
         };
-        let worth = Worth {
+        let worth = SearchWeights {
             exact: (0..terms.exact.len() as u64).map(|it| 10 + it).collect(),
             words: (0..terms.words.len() as u64).map(|it| 1 + it * 2).collect(),
             gram: 1,
             floor,
         };
-        let look = index.look(PROJECT, &terms).unwrap();
+        let look = index.query(PROJECT, &terms).unwrap();
         let expected = plainly(&keys, &terms, &worth);
-        let has_enough = |it: &Match| it.exact > 0 || it.words_worth >= floor;
+        let has_enough = |it: &SearchMatch| it.exact > 0 || it.words_worth >= floor;
         let mut found = look.search(&worth, 1_000).unwrap();
         found.retain(has_enough);
         assert_eq!(found, expected, "{asked}, {floor}");
@@ -205,12 +205,12 @@ fn a_search_finds_what_a_plain_count_finds() {
     }
 }
 
-fn plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &Worth) -> Vec<Match> {
-    let mut all: Vec<(u64, Match)> = Vec::new();
+fn plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &SearchWeights) -> Vec<SearchMatch> {
+    let mut all: Vec<(u64, SearchMatch)> = Vec::new();
     for (at, keys) in keys.iter().enumerate() {
-        let mut found = Match {
+        let mut found = SearchMatch {
             seq: at as u64 + 1,
-            ..Match::default()
+            ..SearchMatch::default()
         };
         for (key, worth) in terms.exact.iter().zip(&worth.exact) {
             if keys.exact().any(|own| own == key) {
@@ -356,7 +356,7 @@ fn versions_are_found_by_the_keys_that_were_given() {
     redact(&store, 2, "even");
     index.catch_up(&store).unwrap();
     const ALL: u64 = u64::MAX;
-    let kin = index.kin().unwrap();
+    let kin = index.related_versions().unwrap();
     assert_eq!(kin.indexed(), head(&store));
     assert_eq!(kin.of(3, 57, 2).unwrap(), (vec![55, 53], true));
     assert_eq!(kin.of(3, ALL, 2).unwrap(), (vec![59, 57], true));
