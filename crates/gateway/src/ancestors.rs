@@ -50,8 +50,8 @@ fn times(limits: &DerefLimits) -> DerefLimits {
     }
 }
 
-/// Returns what the agents below each ancestor have read, after one pointer of this kind was read for
-/// `tokens`.
+/// Returns what the agents below each ancestor have read, after one pointer of this kind was read
+/// for `tokens`.
 pub fn charge_ancestors(ancestors: &[Ancestor], kind: PointerType, tokens: u32) -> Vec<ReadBelow> {
     let after = |ancestor: &Ancestor| ReadBelow {
         spent: charge(ancestor.below.spent, kind, tokens),

@@ -361,8 +361,8 @@ fn on_disk(
             },
             Some(_) => {
                 let since_head = since.next().unwrap_or_else(|| Err(repo.gone()));
-                let here = grown(repo, kept, pin, &at_head)
-                    .unwrap_or_else(|| composed(repo, kept, pin, &at_head, &since_head));
+                let here = follow_uncommitted(repo, kept, pin, &at_head)
+                    .unwrap_or_else(|| compose_anchors(repo, kept, pin, &at_head, &since_head));
                 SpanStanding {
                     here,
                     since_head,
@@ -377,7 +377,7 @@ fn on_disk(
 
 /// Follows uncommitted lines directly to the files on disk if the commit has only some of them: by
 /// way of the commit, the other lines would be lost. `None` for all other lines.
-fn grown(
+fn follow_uncommitted(
     repo: &Repo,
     kept: &KeptFiles<'_>,
     pin: &PinnedSpan,
@@ -431,7 +431,7 @@ fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<Strin
 }
 
 /// Combines the two steps; comparing the bytes at both ends decides the state.
-fn composed(
+fn compose_anchors(
     repo: &Repo,
     kept: &KeptFiles<'_>,
     pinned: &PinnedSpan,

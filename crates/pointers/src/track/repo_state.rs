@@ -101,7 +101,7 @@ pub(super) fn changes(
     }
     let changes = match (old, new) {
         (FoundState::Tree(a), FoundState::Tree(b)) => trees::differences(repo, a, b)?,
-        _ => merged(files(repo, old)?, files(repo, new)?),
+        _ => merge_files(files(repo, old)?, files(repo, new)?),
     };
     let changes = changes
         .into_iter()
@@ -143,7 +143,10 @@ fn is_file(mode: u32) -> bool {
 }
 
 /// Returns the files that differ between two states. A file that was not read equals no other.
-fn merged(old: Vec<StateFile>, new: Vec<StateFile>) -> Vec<(Option<StateFile>, Option<StateFile>)> {
+fn merge_files(
+    old: Vec<StateFile>,
+    new: Vec<StateFile>,
+) -> Vec<(Option<StateFile>, Option<StateFile>)> {
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     let mut changes = Vec::new();
     loop {

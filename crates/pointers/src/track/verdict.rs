@@ -113,7 +113,7 @@ pub(super) fn of(
     let fate = choose(direct, stepwise, words, back);
     let (found, kept, ambiguous, away) = match fate {
         Fate::Unknown(refusal) => return Err(refusal),
-        Fate::Gone { .. } => return Ok(gone(agree)),
+        Fate::Gone { .. } => return Ok(deleted_anchor(agree)),
         Fate::At {
             spot,
             kept,
@@ -132,7 +132,7 @@ pub(super) fn of(
         _ => 0.0,
     };
     if away.is_some_and(|it| it < enough) {
-        return Ok(gone(Some(false)));
+        return Ok(deleted_anchor(Some(false)));
     }
     let alike = match state {
         SpanState::Edited(PointerEdit::Text) => kept.max(likeness(bytes, now)).min(0.99),
@@ -140,7 +140,7 @@ pub(super) fn of(
         _ => 1.0,
     };
     if gone_at_once && state == SpanState::Edited(PointerEdit::Text) && alike < ENOUGH_LEFT {
-        return Ok(gone(agree));
+        return Ok(deleted_anchor(agree));
     }
     let telling = match (state, words) {
         (SpanState::Unchanged, _) => 1.0,
@@ -171,7 +171,7 @@ pub(super) fn of(
     })
 }
 
-fn gone(agree: Option<bool>) -> Anchor {
+fn deleted_anchor(agree: Option<bool>) -> Anchor {
     Anchor {
         state: SpanState::Deleted,
         place: None,

@@ -120,7 +120,7 @@ fn by_anchor(
         SpanState::Edited(_) => {
             let at = moved_to.as_deref().unwrap_or(path);
             let now = worktree::read_now(repo, at)?.unwrap_or_default();
-            let shown = edited(found, at, &now, found.lines);
+            let shown = standing_of_edited(found, at, &now, found.lines);
             Standing {
                 reading: Reading::Edited,
                 lines: lines.or(shown.lines),
@@ -131,7 +131,7 @@ fn by_anchor(
             Some(now) => Standing {
                 reading: Reading::Gone,
                 lines: None,
-                ..edited(found, path, &now, found.lines)
+                ..standing_of_edited(found, path, &now, found.lines)
             },
             None => standing_without_changes(Reading::Gone, None),
         },
@@ -159,7 +159,7 @@ fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
         return if then == now {
             standing_without_changes(Reading::Same, None)
         } else {
-            edited(found, path, now, None)
+            standing_of_edited(found, path, now, None)
         };
     };
     let span = &then[found.range.clone()];
@@ -170,14 +170,14 @@ fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
     {
         return standing_without_changes(Reading::Same, Some(lines));
     }
-    match elsewhere(found, now, span, lines) {
+    match find_elsewhere(found, now, span, lines) {
         Some(lines) => standing_without_changes(Reading::Moved, Some(lines)),
-        None => edited(found, path, now, Some(lines)),
+        None => standing_of_edited(found, path, now, Some(lines)),
     }
 }
 
 /// Returns where the same lines are now: the place nearest to the old one.
-fn elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
+fn find_elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
     // White space is found everywhere.
     if span.iter().all(u8::is_ascii_whitespace) {
         return None;
@@ -211,7 +211,12 @@ struct ComparedLine {
     bytes: Vec<u8>,
 }
 
-fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> Standing {
+fn standing_of_edited(
+    found: &PointedFile<'_>,
+    path: &str,
+    now: &[u8],
+    lines: Option<Lines>,
+) -> Standing {
     let then = found.file.bytes();
     let lines_of = |it: &[u8]| Encoding::Utf8.count_lines(it);
     let too_large =
@@ -223,7 +228,7 @@ fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>)
             ..standing_without_changes(Reading::Edited, None)
         };
     }
-    let compared = match whole(then, now) {
+    let compared = match compare_whole(then, now) {
         Ok(compared) => compared,
         Err(error) => {
             tracing::debug!(%error, "two texts cannot be compared");
@@ -251,7 +256,7 @@ fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>)
 }
 
 /// Returns every line of both texts, in order.
-fn whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
+fn compare_whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
     let mut options = DiffOptions::new();
     options.context_lines(WHOLE).interhunk_lines(0);
     let patch = Patch::from_buffers(then, None, now, None, Some(&mut options))?;

@@ -11,8 +11,8 @@ use crate::{
     tables::{NOT_OVER, engrams_where},
 };
 
-/// The most voices (engrams) of one side that are read, newest first.
-const VOICES: usize = 64;
+/// The most versions of one side that are read, newest first.
+const MOST_VERSIONS: usize = 64;
 
 /// How many bytes of a digest are kept.
 const BYTES: usize = 16;
@@ -57,7 +57,7 @@ impl Reader<'_> {
         side: &str,
         run: Option<RunId>,
     ) -> Result<Vec<Engram>> {
-        let voices = engrams_where(
+        let versions = engrams_where(
             self.0,
             "WHERE engram.id IN (SELECT engram FROM content WHERE side = ?2) AND +engram.project = ?1
                AND (engram.scope <> 'run' OR coalesce(engram.run, '00000000000000000000000000') = ?4)
@@ -65,11 +65,11 @@ impl Reader<'_> {
             params![
                 project.to_string(),
                 side,
-                VOICES as i64,
+                MOST_VERSIONS as i64,
                 run.map(|run| run.to_string())
             ],
         )?;
-        voices
+        versions
             .into_iter()
             .map(|engram| with_place(self.0, engram))
             .collect()

@@ -131,8 +131,8 @@ impl IndexQuery {
     }
 
     /// Returns up to `limit` versions, by weight and then newest first. Versions below
-    /// [`SearchWeights::floor`] may be missing. The result does not depend on how the index is cut into
-    /// segments.
+    /// [`SearchWeights::floor`] may be missing. The result does not depend on how the index is cut
+    /// into segments.
     pub fn search(&self, worth: &SearchWeights, limit: usize) -> Result<Vec<SearchMatch>> {
         guarded(|| self.best(worth, limit))
     }
