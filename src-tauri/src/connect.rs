@@ -5,7 +5,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use engram_connect::{ConfigurationChange, ConnectTarget, connection, found, hints, short_name};
+use engram_connect::{
+    ConfigurationChange, ConnectTarget, connection, find_program, hints, short_name,
+};
 use engram_model::{Client, Code, ConnectHint, ConnectReply, Connection, Refusal};
 use tauri::State;
 
@@ -65,7 +67,7 @@ fn target_of(shell: &Shell) -> Result<ConnectTarget, Refusal> {
 fn program_path() -> Result<String, Refusal> {
     let own = std::env::current_exe().and_then(|it| it.canonicalize());
     let beside = own.map(|it| it.with_file_name(NAME)).ok();
-    match beside.filter(|it| it.is_file()).or_else(found) {
+    match beside.filter(|it| it.is_file()).or_else(find_program) {
         Some(path) => short_name(&path),
         None => Err(Refusal::new(
             Code::NotFound,

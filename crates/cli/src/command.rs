@@ -22,7 +22,7 @@ pub(crate) fn own() -> Result<PathBuf, Refusal> {
 /// fault.
 pub(crate) fn look() -> Result<Diagnosis, Refusal> {
     let own = own()?;
-    let found = engram_connect::found();
+    let found = engram_connect::find_program();
     let is_own = found
         .as_ref()
         .map(|it| it.canonicalize().is_ok_and(|it| it == own));

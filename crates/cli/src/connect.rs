@@ -40,8 +40,8 @@ pub(crate) fn connect(
     let (path, changed) = (one_line(change.path().display()), change.is_any());
     let diff = change.diff(|path| one_line(path.display()));
     if !as_json && changed {
-        if change.path() != change.named() {
-            let named = one_line(change.named().display());
+        if change.path() != change.usual_path() {
+            let named = one_line(change.usual_path().display());
             out::line(&format!("{named} links to {path}"));
         }
         if change.replaces() {
@@ -138,7 +138,7 @@ fn program() -> Result<String, Refusal> {
 
 /// Lists the configurations that name the home's old path, each with the command that fixes it.
 pub(crate) fn naming(moved: &Moved, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
-    engram_connect::naming(&moved.from, &moved.to, from(repo).ok().as_deref())
+    engram_connect::configurations_naming(&moved.from, &moved.to, from(repo).ok().as_deref())
 }
 
 fn agreed(as_json: bool) -> bool {

@@ -1,8 +1,10 @@
 //! `AGENTS.md`: a repository's advice to the agents that work in it. Our section is between two
 //! marker lines; every other byte stays as it is.
 
-const BEGIN: &str = "<!-- engram: begin -->";
-const END: &str = "<!-- engram: end -->";
+use crate::edit::EditError;
+
+pub(crate) const BEGIN: &str = "<!-- engram: begin -->";
+pub(crate) const END: &str = "<!-- engram: end -->";
 const SECTION: &str = "\
 ## Engram: the memory that the agents of this repository share
 
@@ -13,10 +15,10 @@ const SECTION: &str = "\
 ";
 
 /// Returns the text with our section, at its end or in the place of an earlier one.
-pub(crate) fn add(text: &str) -> Result<String, String> {
+pub(crate) fn add(text: &str) -> Result<String, EditError> {
     let eol = eol_of(text);
     let section = format!("{BEGIN}\n{SECTION}{END}\n").replace('\n', eol);
-    if let Some((from, to)) = found(text)? {
+    if let Some((from, to)) = find_section(text)? {
         let (before, after) = (part(text, 0, from), part(text, to, text.len()));
         // The last line of a file may lack its end.
         let section = if part(text, from, to).ends_with('\n') {
@@ -35,8 +37,8 @@ pub(crate) fn add(text: &str) -> Result<String, String> {
 }
 
 /// Returns the text without our section and without the empty line before it.
-pub(crate) fn remove(text: &str) -> Result<String, String> {
-    let Some((from, to)) = found(text)? else {
+pub(crate) fn remove(text: &str) -> Result<String, EditError> {
+    let Some((from, to)) = find_section(text)? else {
         return Ok(text.to_owned());
     };
     let (before, after) = (part(text, 0, from), part(text, to, text.len()));
@@ -50,7 +52,7 @@ pub(crate) fn remove(text: &str) -> Result<String, String> {
 }
 
 /// Returns where our section begins and ends, in bytes.
-fn found(text: &str) -> Result<Option<(usize, usize)>, String> {
+fn find_section(text: &str) -> Result<Option<(usize, usize)>, EditError> {
     let (mut begins, mut ends) = (Vec::new(), Vec::new());
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -65,9 +67,7 @@ fn found(text: &str) -> Result<Option<(usize, usize)>, String> {
     match (begins.as_slice(), ends.as_slice()) {
         ([], []) => Ok(None),
         ([from], [to]) if from < to => Ok(Some((*from, *to))),
-        _ => Err(format!(
-            "the lines {BEGIN} and {END} do not stand there once each, in this order"
-        )),
+        _ => Err(EditError::Markers),
     }
 }
 

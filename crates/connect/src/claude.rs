@@ -6,9 +6,9 @@ use jsonc_parser::{
     cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
 
-use crate::{EntryOwner, NAME, Server};
+use crate::{EntryOwner, NAME, Server, edit::EditError};
 
-pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
+pub(crate) fn add(text: &str, server: &Server) -> Result<String, EditError> {
     let text = match text.trim() {
         "" => "{}\n",
         _ => text,
@@ -16,9 +16,9 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
     let root = parse(text)?;
     let servers = root
         .object_value_or_create()
-        .ok_or("it does not contain an object")?
+        .ok_or(EditError::Shape("it does not contain an object"))?
         .object_value_or_create("mcpServers")
-        .ok_or("mcpServers is not an object")?;
+        .ok_or(EditError::Shape("mcpServers is not an object"))?;
     let entry = CstInputValue::Object(vec![
         ("type".to_owned(), "stdio".into()),
         ("command".to_owned(), server.command.as_str().into()),
@@ -37,11 +37,11 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
 }
 
 /// Removes the entry under our name and puts back that of `before`, if given.
-pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
+pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, EditError> {
     let root = parse(text)?;
-    if let Some(entry) = server(&root) {
+    if let Some(entry) = find_server(&root) {
         let earlier = before.map(parse).transpose()?;
-        let earlier = earlier.and_then(|it| copied(&server(&it)?.value()?));
+        let earlier = earlier.and_then(|it| copy_of(&find_server(&it)?.value()?));
         match earlier {
             Some(earlier) => entry.set_value(earlier),
             None => entry.remove(),
@@ -51,11 +51,11 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
 }
 
 /// Returns the owner of the entry under our name.
-pub(crate) fn entry(text: &str) -> Result<EntryOwner, String> {
+pub(crate) fn entry_owner(text: &str) -> Result<EntryOwner, EditError> {
     if text.trim().is_empty() {
         return Ok(EntryOwner::None);
     }
-    let Some(server) = server(&parse(text)?) else {
+    let Some(server) = find_server(&parse(text)?) else {
         return Ok(EntryOwner::None);
     };
     let text = |it: CstNode| it.as_string_lit()?.decoded_value().ok();
@@ -69,19 +69,19 @@ pub(crate) fn entry(text: &str) -> Result<EntryOwner, String> {
     ))
 }
 
-fn server(root: &CstRootNode) -> Option<CstObjectProp> {
+fn find_server(root: &CstRootNode) -> Option<CstObjectProp> {
     root.object_value()?.object_value("mcpServers")?.get(NAME)
 }
 
 /// Copies a value for another document, without its comments.
-fn copied(node: &CstNode) -> Option<CstInputValue> {
+fn copy_of(node: &CstNode) -> Option<CstInputValue> {
     if let Some(object) = node.as_object() {
-        let property = |it: CstObjectProp| Some((it.decoded_name()?, copied(&it.value()?)?));
+        let property = |it: CstObjectProp| Some((it.decoded_name()?, copy_of(&it.value()?)?));
         let all: Option<Vec<_>> = object.properties().into_iter().map(property).collect();
         return all.map(CstInputValue::Object);
     }
     if let Some(array) = node.as_array() {
-        let all: Option<Vec<_>> = array.elements().iter().map(copied).collect();
+        let all: Option<Vec<_>> = array.elements().iter().map(copy_of).collect();
         return all.map(CstInputValue::Array);
     }
     if let Some(text) = node.as_string_lit() {
@@ -98,9 +98,9 @@ fn copied(node: &CstNode) -> Option<CstInputValue> {
 
 /// Parses the file. It refuses a name that appears twice, since agents differ in which one they
 /// take.
-fn parse(text: &str) -> Result<CstRootNode, String> {
+fn parse(text: &str) -> Result<CstRootNode, EditError> {
     let root = CstRootNode::parse(text, &ParseOptions::default())
-        .map_err(|error| error.to_string().replace('\n', " "))?;
+        .map_err(|error| EditError::syntax(&error.to_string()))?;
     if let Some(object) = root.object_value() {
         is_single(&object, "mcpServers")?;
         if let Some(servers) = object.object_value("mcpServers") {
@@ -110,11 +110,11 @@ fn parse(text: &str) -> Result<CstRootNode, String> {
     Ok(root)
 }
 
-fn is_single(object: &CstObject, name: &str) -> Result<(), String> {
+fn is_single(object: &CstObject, name: &'static str) -> Result<(), EditError> {
     let named = object.properties().into_iter();
     let named = named.filter(|it| it.decoded_name().as_deref() == Some(name));
     match named.count() {
         0 | 1 => Ok(()),
-        _ => Err(format!("{name} appears twice")),
+        _ => Err(EditError::Repeated(name)),
     }
 }

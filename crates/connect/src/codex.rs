@@ -8,7 +8,7 @@ use std::{
 use engram_model::{Code, Refusal};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
-use crate::{EntryOwner, NAME, Server};
+use crate::{EntryOwner, NAME, Server, edit::EditError};
 
 /// `$CODEX_HOME/config.toml`, or `~/.codex/config.toml`.
 pub(crate) fn path() -> Result<PathBuf, Refusal> {
@@ -28,7 +28,7 @@ pub(crate) fn path() -> Result<PathBuf, Refusal> {
     })
 }
 
-pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
+pub(crate) fn add(text: &str, server: &Server) -> Result<String, EditError> {
     let mut document = parse(text)?;
     let servers = document
         .entry("mcp_servers")
@@ -38,15 +38,15 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
             Item::Table(table)
         })
         .as_table_like_mut()
-        .ok_or("mcp_servers is not a table")?;
+        .ok_or(EditError::Shape("mcp_servers is not a table"))?;
     if !servers.contains_key(NAME) {
         servers.insert(NAME, Item::Table(Table::new()));
     }
     let entry = servers
         .get_mut(NAME)
         .and_then(Item::as_table_like_mut)
-        .ok_or("mcp_servers.engram is not a table")?;
-    if whose(entry) == EntryOwner::Foreign {
+        .ok_or(EditError::Shape("mcp_servers.engram is not a table"))?;
+    if owner_of(entry) == EntryOwner::Foreign {
         // Our entry keeps nothing of the server that it replaces: neither its address nor its
         // environment.
         entry.clear();
@@ -57,7 +57,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
 }
 
 /// Removes the entry under our name and puts back that of `before`, if given.
-pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
+pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, EditError> {
     let mut document = parse(text)?;
     let servers = document
         .get_mut("mcp_servers")
@@ -66,7 +66,7 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
         return Ok(text.to_owned());
     };
     let earlier = before.map(parse).transpose()?;
-    if let Some(earlier) = earlier.as_ref().and_then(server) {
+    if let Some(earlier) = earlier.as_ref().and_then(find_server) {
         servers.insert(NAME, earlier.clone());
         return Ok(document.to_string());
     }
@@ -78,27 +78,27 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
 }
 
 /// Returns the owner of the entry under our name.
-pub(crate) fn entry(text: &str) -> Result<EntryOwner, String> {
+pub(crate) fn entry_owner(text: &str) -> Result<EntryOwner, EditError> {
     let document = parse(text)?;
-    let server = server(&document);
+    let server = find_server(&document);
     Ok(server.map_or(EntryOwner::None, |it| {
-        it.as_table_like().map_or(EntryOwner::Foreign, whose)
+        it.as_table_like().map_or(EntryOwner::Foreign, owner_of)
     }))
 }
 
-fn whose(server: &dyn TableLike) -> EntryOwner {
+fn owner_of(server: &dyn TableLike) -> EntryOwner {
     let command = server.get("command").and_then(Item::as_str);
     let args = server.get("args").and_then(Item::as_array);
     let last = args.and_then(|it| it.iter().last()?.as_str());
     EntryOwner::of(command.unwrap_or_default(), last)
 }
 
-fn server(document: &DocumentMut) -> Option<&Item> {
+fn find_server(document: &DocumentMut) -> Option<&Item> {
     let servers = document.get("mcp_servers")?.as_table_like()?;
     servers.get(NAME)
 }
 
-fn parse(text: &str) -> Result<DocumentMut, String> {
+fn parse(text: &str) -> Result<DocumentMut, EditError> {
     text.parse::<DocumentMut>()
-        .map_err(|error| error.message().replace('\n', " "))
+        .map_err(|error| EditError::syntax(error.message()))
 }

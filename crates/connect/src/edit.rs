@@ -1,15 +1,55 @@
 //! The edit of one file: adds or removes a part of ours; undo restores what was there.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use engram_model::{Client, FileChange, Refusal};
 
 use crate::{
-    EntryOwner, agents, claude, codex, entry,
+    EntryOwner, agents, claude, codex, entry_owner,
     file::{Configuration, unreadable},
     program::Server,
     record::EditRecord,
 };
+
+/// Why a text cannot be edited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EditError {
+    /// The parser's message, on one line.
+    Syntax(String),
+    /// Something else is where our entry belongs.
+    Shape(&'static str),
+    /// A name that may appear once.
+    Repeated(&'static str),
+    /// The lines around our section are not one pair.
+    Markers,
+}
+
+impl EditError {
+    pub(crate) fn syntax(message: &str) -> Self {
+        Self::Syntax(message.replace('\n', " "))
+    }
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(message) => f.write_str(message),
+            Self::Shape(what) => f.write_str(what),
+            Self::Repeated(name) => write!(f, "{name} appears twice"),
+            Self::Markers => write!(
+                f,
+                "the lines {} and {} do not stand there once each, in this order",
+                agents::BEGIN,
+                agents::END
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EditError {}
 
 /// The part of ours that is added to a file.
 pub(crate) enum Addition<'a> {
@@ -93,7 +133,7 @@ impl FileEdit {
     }
 
     /// Returns a text without our part, and with the foreign entry of `before`, if there is one.
-    fn without(&self, text: &str, before: Option<&str>) -> Result<String, String> {
+    fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let before = before.filter(|it| self.is_foreign(it));
         match (self.is_entry, self.client) {
             (true, Client::Claude) => claude::remove(text, before),
@@ -103,7 +143,7 @@ impl FileEdit {
     }
 
     fn is_foreign(&self, text: &str) -> bool {
-        self.is_entry && entry(self.client, text) == Ok(EntryOwner::Foreign)
+        self.is_entry && entry_owner(self.client, text) == Ok(EntryOwner::Foreign)
     }
 
     /// Returns the home's record of the file.
@@ -139,7 +179,7 @@ impl FileEdit {
                 self.file.write(self.after())?;
             }
             return match known.filter(|it| it.is_of_others(self.client)) {
-                Some(known) => known.less(self.client).keep(&self.home, &self.named),
+                Some(known) => known.without(self.client).store(&self.home, &self.named),
                 None => {
                     EditRecord::forget(&self.home, &self.named);
                     Ok(())
@@ -148,14 +188,14 @@ impl FileEdit {
         }
         let clients = known.as_ref().map(|it| it.clients.clone());
         if let (Some(after), true) = (self.after(), self.is_any()) {
-            let mut record = EditRecord::new(&self.named, self.first(known), after);
+            let mut record = EditRecord::new(&self.named, self.text_to_restore(known), after);
             record.clients = clients.unwrap_or_default();
-            record.with(self.client).keep(&self.home, &self.named)?;
+            record.with(self.client).store(&self.home, &self.named)?;
             return self.file.write(self.after());
         }
         // Another agent is connected here, so the text that it needs is in the file.
         match known {
-            Some(known) => known.with(self.client).keep(&self.home, &self.named),
+            Some(known) => known.with(self.client).store(&self.home, &self.named),
             None => Ok(()),
         }
     }
@@ -165,14 +205,14 @@ impl FileEdit {
     pub(crate) fn take_back(&self, known: Option<EditRecord>) -> Result<bool, Refusal> {
         let is_written = self.file.put_back(self.after())?;
         match known {
-            Some(known) => known.keep(&self.home, &self.named)?,
+            Some(known) => known.store(&self.home, &self.named)?,
             None => EditRecord::forget(&self.home, &self.named),
         }
         Ok(is_written)
     }
 
     /// Returns the text that undo restores.
-    fn first(&self, known: Option<EditRecord>) -> Option<String> {
+    fn text_to_restore(&self, known: Option<EditRecord>) -> Option<String> {
         let before = self.before()?;
         match known {
             // We wrote this file before: keep the original that was recorded then.

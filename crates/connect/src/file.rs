@@ -55,7 +55,7 @@ impl Configuration {
 
     /// Opens a file of the user's own, which may be a link to another place.
     pub(crate) fn of_user(named: &Path) -> Result<Self, Refusal> {
-        let path = followed(named).map_err(|error| unreadable(named, &error))?;
+        let path = resolve(named).map_err(|error| unreadable(named, &error))?;
         Self::read(path)
     }
 
@@ -88,7 +88,7 @@ impl Configuration {
     /// file system offers more.
     pub(crate) fn write(&self, text: Option<&str>) -> Result<(), Refusal> {
         let failed = |error: io::Error| match error.kind() {
-            ErrorKind::AlreadyExists => self.changed(),
+            ErrorKind::AlreadyExists => self.changed_refusal(),
             _ => unwritable(&self.path, &error),
         };
         let Some(text) = text else {
@@ -115,7 +115,7 @@ impl Configuration {
             return Ok(false);
         }
         if now.text.as_deref() != text {
-            return Err(self.changed());
+            return Err(self.changed_refusal());
         }
         let now = Self {
             // A file that was removed gets its permissions back.
@@ -134,11 +134,11 @@ impl Configuration {
         };
         match now {
             Ok(now) if now == self.text => Ok(()),
-            _ => Err(self.changed()),
+            _ => Err(self.changed_refusal()),
         }
     }
 
-    fn changed(&self) -> Refusal {
+    fn changed_refusal(&self) -> Refusal {
         Refusal::new(
             Code::SchemaInvalid,
             format!(
@@ -165,7 +165,7 @@ impl Configuration {
         }
         let mut draft = draft.tempfile_in(self.folder())?;
         if let Some(about) = &self.about {
-            give(draft.as_file(), about)?;
+            copy_rights(draft.as_file(), about)?;
         }
         draft.write_all(text.as_bytes())?;
         draft.as_file().sync_all()?;
@@ -188,7 +188,7 @@ fn is_within(root: &Path, path: &Path) -> bool {
 }
 
 /// Resolves a path, even if it is a link to a file that does not exist yet.
-fn followed(path: &Path) -> io::Result<PathBuf> {
+fn resolve(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         known => return known,
@@ -200,7 +200,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
             let target = folder.join(target);
             let within = target.parent().unwrap_or(Path::new("/")).canonicalize()?;
             match target.file_name() {
-                Some(name) => followed(&within.join(name)),
+                Some(name) => resolve(&within.join(name)),
                 None => Err(ErrorKind::NotFound.into()),
             }
         }
@@ -213,7 +213,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
 
 /// Gives a draft the owner, group and permissions of the file that it replaces. If it cannot have
 /// that group, nobody gets the group's permissions.
-fn give(draft: &File, about: &Metadata) -> io::Result<()> {
+fn copy_rights(draft: &File, about: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};

@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 
 use engram_model::{Client, Code, ConnectReply, Connected, Connection, Refusal};
 
-pub use program::{found, hints, short_name};
-pub use record::naming;
+pub use program::{find_program, hints, short_name};
+pub use record::configurations_naming;
 
-use edit::{Addition, FileEdit};
+use edit::{Addition, EditError, FileEdit};
 use file::{Configuration, read_only, unreadable};
 use program::Server;
 use record::EditRecord;
@@ -70,9 +70,9 @@ impl ConfigurationChange {
     /// # Errors
     /// There is no file to change, it cannot be read, or the home's path is not UTF-8.
     pub fn connect(client: Client, place: &ConnectTarget, program: &str) -> Result<Self, Refusal> {
-        let (named, file) = configuration(client, place)?;
+        let (named, file) = open_configuration(client, place)?;
         Ok(Self {
-            advice: advice(place, |home, named, file| {
+            advice: plan_advice(place, |home, named, file| {
                 FileEdit::adding((client, Addition::Advice), home, named, file)
             }),
             ..Self::adding(client, &place.home, named, file, program)?
@@ -88,7 +88,7 @@ impl ConfigurationChange {
     ) -> Result<Self, Refusal> {
         let server = Server::new(program, home)?;
         let text = file.text.as_deref().unwrap_or_default();
-        let replaces = entry(client, text).map_err(|why| unreadable(&file.path, &why))?;
+        let replaces = entry_owner(client, text).map_err(|why| unreadable(&file.path, &why))?;
         let replaces = replaces == EntryOwner::Foreign;
         Ok(Self {
             client,
@@ -105,9 +105,9 @@ impl ConfigurationChange {
     /// # Errors
     /// As [`ConfigurationChange::connect`].
     pub fn undo(client: Client, place: &ConnectTarget) -> Result<Self, Refusal> {
-        let (named, file) = configuration(client, place)?;
+        let (named, file) = open_configuration(client, place)?;
         Ok(Self {
-            advice: advice(place, |home, named, file| {
+            advice: plan_advice(place, |home, named, file| {
                 FileEdit::taking_out((client, false), home, named, file)
             }),
             ..Self::taking_out(client, &place.home, named, file)?
@@ -129,7 +129,7 @@ impl ConfigurationChange {
     }
 
     /// The file by its usual name.
-    pub fn named(&self) -> &Path {
+    pub fn usual_path(&self) -> &Path {
         &self.edit.named
     }
 
@@ -180,7 +180,7 @@ impl ConfigurationChange {
         for edit in self.edits() {
             begun.push((edit, edit.record()));
             if let Err(why) = edit.write() {
-                return Err(begun.into_iter().rev().fold(why, taken_back));
+                return Err(begun.into_iter().rev().fold(why, after_taking_back));
             }
         }
         Ok(())
@@ -191,7 +191,7 @@ impl ConfigurationChange {
     /// # Errors
     /// As [`ConfigurationChange::write`].
     pub fn write_as_shown(&self, digest: Option<&str>) -> Result<ConnectReply, Refusal> {
-        let shown = self.shown();
+        let shown = self.change_shown();
         if self.is_any() && digest == Some(&shown.digest) {
             self.write().map(|()| ConnectReply::Written)
         } else {
@@ -201,7 +201,7 @@ impl ConfigurationChange {
 }
 
 /// Takes an edit back after a refusal and adds the outcome to the refusal.
-fn taken_back(mut why: Refusal, (edit, record): (&FileEdit, Option<EditRecord>)) -> Refusal {
+fn after_taking_back(mut why: Refusal, (edit, record): (&FileEdit, Option<EditRecord>)) -> Refusal {
     let path = edit.file.path.display();
     match edit.take_back(record) {
         Ok(false) => {}
@@ -217,7 +217,7 @@ fn taken_back(mut why: Refusal, (edit, record): (&FileEdit, Option<EditRecord>))
 }
 
 /// Plans the edit of `AGENTS.md` at the root of the working tree, if one is open.
-fn advice(
+fn plan_advice(
     place: &ConnectTarget,
     edit: impl FnOnce(&Path, PathBuf, Configuration) -> Result<FileEdit, Refusal>,
 ) -> Advice {
@@ -242,10 +242,10 @@ fn advice(
 
 /// Returns whether an agent is connected. `program` is what it would run, if known.
 pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) -> Connection {
-    let look = || -> Result<Connected, Refusal> {
-        let (named, file) = configuration(client, place)?;
+    let state = || -> Result<Connected, Refusal> {
+        let (named, file) = open_configuration(client, place)?;
         let text = file.text.as_deref().unwrap_or_default();
-        let entry = entry(client, text).map_err(|why| unreadable(&file.path, &why))?;
+        let entry = entry_owner(client, text).map_err(|why| unreadable(&file.path, &why))?;
         let running = program.unwrap_or(NAME);
         let change = ConfigurationChange::adding(client, &place.home, named, file, running)?;
         Ok(match entry {
@@ -257,7 +257,7 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
     };
     Connection {
         client,
-        state: look().unwrap_or_else(Connected::Refused),
+        state: state().unwrap_or_else(Connected::Refused),
     }
 }
 
@@ -282,7 +282,7 @@ impl EntryOwner {
     }
 }
 
-fn configuration(
+fn open_configuration(
     client: Client,
     place: &ConnectTarget,
 ) -> Result<(PathBuf, Configuration), Refusal> {
@@ -312,9 +312,9 @@ fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     engram_engine::working_tree(repo)
 }
 
-fn entry(client: Client, text: &str) -> Result<EntryOwner, String> {
+fn entry_owner(client: Client, text: &str) -> Result<EntryOwner, EditError> {
     match client {
-        Client::Claude => claude::entry(text),
-        Client::Codex => codex::entry(text),
+        Client::Claude => claude::entry_owner(text),
+        Client::Codex => codex::entry_owner(text),
     }
 }

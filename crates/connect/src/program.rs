@@ -12,7 +12,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn new(program: &str, home: &Path) -> Result<Self, Refusal> {
-        let home = named(home)?.map(|it| ["--home".to_owned(), it]);
+        let home = home_argument(home)?.map(|it| ["--home".to_owned(), it]);
         let args = home.into_iter().flatten().chain(["mcp".to_owned()]);
         Ok(Self {
             command: program.to_owned(),
@@ -22,7 +22,7 @@ impl Server {
 }
 
 /// Returns the `engram` that a shell would start.
-pub fn found() -> Option<PathBuf> {
+pub fn find_program() -> Option<PathBuf> {
     which::which("engram").ok()
 }
 
@@ -31,32 +31,32 @@ pub fn found() -> Option<PathBuf> {
 /// # Errors
 /// The path is not UTF-8: no configuration can name it.
 pub fn short_name(own: &Path) -> Result<String, Refusal> {
-    let found = found().and_then(|it| it.canonicalize().ok());
+    let found = find_program().and_then(|it| it.canonicalize().ok());
     if found.is_some() && found == own.canonicalize().ok() {
         Ok("engram".to_owned())
     } else {
-        text(own)
+        utf8_of(own)
     }
 }
 
 /// Returns the command lines that connect an agent to a home; none if its path is not UTF-8.
 pub fn hints(program: &str, home: &Path) -> Vec<ConnectHint> {
-    match named(home) {
+    match home_argument(home) {
         Ok(home) => ConnectHint::all(program, home.as_deref()),
         Err(_) => Vec::new(),
     }
 }
 
 /// Returns the home's path, or none for the default home.
-fn named(home: &Path) -> Result<Option<String>, Refusal> {
+fn home_argument(home: &Path) -> Result<Option<String>, Refusal> {
     if engram_engine::default_home().as_deref() == Some(home) {
         return Ok(None);
     }
-    text(&std::path::absolute(home).unwrap_or(home.to_owned())).map(Some)
+    utf8_of(&std::path::absolute(home).unwrap_or(home.to_owned())).map(Some)
 }
 
 /// Returns a path as UTF-8, which configurations require.
-fn text(path: &Path) -> Result<String, Refusal> {
+fn utf8_of(path: &Path) -> Result<String, Refusal> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Refusal::new(
             Code::SchemaInvalid,

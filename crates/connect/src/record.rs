@@ -45,42 +45,44 @@ impl EditRecord {
 
     /// Returns the record with this agent added.
     pub(crate) fn with(self, client: Client) -> Self {
-        let mut record = self.less(client);
+        let mut record = self.without(client);
         record.clients.push(client);
         record
     }
 
     /// Returns the record without this agent.
-    pub(crate) fn less(mut self, client: Client) -> Self {
+    pub(crate) fn without(mut self, client: Client) -> Self {
         self.clients.retain(|it| *it != client);
         self
     }
 
     /// Returns this home's record of a file, if it has one.
     pub(crate) fn of(home: &Path, named: &Path) -> Option<Self> {
-        Self::found(home, named).map(|(_, record)| record)
+        Self::find_with_path(home, named).map(|(_, record)| record)
     }
 
     /// Returns the record with its path.
-    fn found(home: &Path, named: &Path) -> Option<(PathBuf, Self)> {
+    fn find_with_path(home: &Path, named: &Path) -> Option<(PathBuf, Self)> {
         let is_of_it = |it: &String| Path::new(it) == named;
-        [name(named), former_name(named)].iter().find_map(|name| {
-            let place = home.join(name);
-            let record = Self::read(&place)?;
-            // In earlier builds two files could share a record's name.
-            let is_its = record.path.as_ref().is_none_or(is_of_it);
-            is_its.then_some((place, record))
-        })
+        [record_name(named), former_name(named)]
+            .iter()
+            .find_map(|name| {
+                let place = home.join(name);
+                let record = Self::read(&place)?;
+                // In earlier builds two files could share a record's name.
+                let is_its = record.path.as_ref().is_none_or(is_of_it);
+                is_its.then_some((place, record))
+            })
     }
 
     /// Stores the record, which only the user can read, since it may hold the file's secrets.
-    pub(crate) fn keep(&self, home: &Path, named: &Path) -> Result<(), Refusal> {
-        keep_file(home, &name(named), &json!(self).to_string())
+    pub(crate) fn store(&self, home: &Path, named: &Path) -> Result<(), Refusal> {
+        keep_file(home, &record_name(named), &json!(self).to_string())
     }
 
     /// Removes the record after undo.
     pub(crate) fn forget(home: &Path, named: &Path) {
-        if let Some((place, _)) = Self::found(home, named) {
+        if let Some((place, _)) = Self::find_with_path(home, named) {
             let _ = std::fs::remove_file(place);
         }
     }
@@ -91,18 +93,18 @@ impl EditRecord {
 }
 
 /// Returns the name of a record: as much of the path's end as fits, then a digest of the path.
-fn name(named: &Path) -> String {
+fn record_name(named: &Path) -> String {
     let digest = Sha256::digest(named.as_os_str().as_encoded_bytes());
     let digest = hex::encode(&digest[..8]);
-    format!("{RECORDS}/{}-{digest}.json", readable(named))
+    format!("{RECORDS}/{}-{digest}.json", readable_name(named))
 }
 
 /// Returns the name that earlier builds gave.
 fn former_name(named: &Path) -> String {
-    format!("{RECORDS}/{}.json", readable(named))
+    format!("{RECORDS}/{}.json", readable_name(named))
 }
 
-fn readable(named: &Path) -> String {
+fn readable_name(named: &Path) -> String {
     let name: String = named
         .to_string_lossy()
         .chars()
@@ -113,7 +115,11 @@ fn readable(named: &Path) -> String {
 }
 
 /// Lists the configurations that name a home's old path, each with the command that fixes it.
-pub fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
+pub fn configurations_naming(
+    former: &Path,
+    home: &Path,
+    repo: Option<&Path>,
+) -> Vec<(PathBuf, String)> {
     let records = std::fs::read_dir(home.join(RECORDS)).into_iter().flatten();
     let written = records.filter_map(|it| EditRecord::read(&it.ok()?.path())?.path);
     let here = project_root(repo).map(|it| it.join(MCP));

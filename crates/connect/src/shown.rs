@@ -20,12 +20,14 @@ impl ConfigurationChange {
         diffs.map(|it| it.diff(&name(&it.file.path))).collect()
     }
 
-    pub(crate) fn shown(&self) -> ChangeShown {
+    pub(crate) fn change_shown(&self) -> ChangeShown {
         ChangeShown {
             client: self.client,
-            file: self.edit.shown(),
+            file: self.edit.file_shown(),
             advice: match &self.advice {
-                Advice::Edit(edit) if edit.is_any() => Some(AdviceShown::Changed(edit.shown())),
+                Advice::Edit(edit) if edit.is_any() => {
+                    Some(AdviceShown::Changed(edit.file_shown()))
+                }
                 Advice::Left(_, why) => Some(AdviceShown::Left(why.clone())),
                 _ => None,
             },
@@ -52,9 +54,9 @@ impl FileEdit {
             .to_string()
     }
 
-    fn shown(&self) -> FileShown {
+    fn file_shown(&self) -> FileShown {
         let (path, named) = (&self.file.path, &self.named);
-        let (lines, more) = self.lines();
+        let (lines, more) = self.changed_lines();
         FileShown {
             path: path.display().to_string(),
             link: (path != named).then(|| named.display().to_string()),
@@ -65,7 +67,7 @@ impl FileEdit {
     }
 
     /// Returns the changed lines with those around them, and how many lines are left out.
-    fn lines(&self) -> (Vec<ChangedLine>, u64) {
+    fn changed_lines(&self) -> (Vec<ChangedLine>, u64) {
         let (before, after) = (self.before(), self.after());
         let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
         let mut lines = Vec::new();

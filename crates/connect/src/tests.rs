@@ -11,7 +11,7 @@ use engram_model::{
 use crate::{
     ConfigurationChange, ConnectTarget, EntryOwner, connection,
     edit::{Addition, FileEdit},
-    entry,
+    entry_owner,
     file::Configuration,
 };
 
@@ -81,8 +81,8 @@ impl Desk {
         }
     }
 
-    fn entry(&self) -> EntryOwner {
-        entry(self.client, &self.read().unwrap_or_default()).unwrap()
+    fn entry_owner(&self) -> EntryOwner {
+        entry_owner(self.client, &self.read().unwrap_or_default()).unwrap()
     }
 }
 
@@ -117,7 +117,7 @@ fn what_is_shown_is_written_and_undone_to_the_byte() {
             assert_eq!(written, Ok(ConnectReply::Written));
             let after = desk.read().unwrap();
             assert_eq!(told(&shown), after.lines().collect::<Vec<_>>());
-            assert_eq!(desk.entry(), EntryOwner::Ours);
+            assert_eq!(desk.entry_owner(), EntryOwner::Ours);
             // Asked for a second time, nothing changes.
             assert!(!desk.shown(false, Some(&shown.digest)).is_any);
             assert_eq!(desk.read().unwrap(), after);
@@ -156,7 +156,7 @@ fn what_changed_since_it_was_shown_is_shown_again() {
 fn another_server_of_our_name_is_told_and_put_back() {
     for desk in Desk::all() {
         let before = desk.write(true);
-        assert_eq!(desk.entry(), EntryOwner::Foreign);
+        assert_eq!(desk.entry_owner(), EntryOwner::Foreign);
         let shown = desk.shown(false, None);
         assert!(shown.replaces);
         desk.answer(false, Some(&shown.digest)).unwrap();
@@ -165,7 +165,7 @@ fn another_server_of_our_name_is_told_and_put_back() {
             !after.contains("http://other") && !after.contains("KEY"),
             "{after}"
         );
-        assert_eq!(desk.entry(), EntryOwner::Ours);
+        assert_eq!(desk.entry_owner(), EntryOwner::Ours);
         let back = desk.shown(true, None);
         desk.answer(true, Some(&back.digest)).unwrap();
         assert_eq!(desk.read().unwrap(), before);
@@ -183,7 +183,7 @@ fn another_server_of_our_name_is_told_and_put_back() {
             left.contains("http://other") && left.contains("edited"),
             "{left}"
         );
-        assert_eq!(desk.entry(), EntryOwner::Foreign);
+        assert_eq!(desk.entry_owner(), EntryOwner::Foreign);
         for kept in match desk.client {
             Client::Claude => ["null", "true", "\"é\\n\""],
             Client::Codex => ["KEY = \"v\"", "url", "env"],
@@ -240,7 +240,7 @@ fn a_page_is_sent_so_much_and_no_more() {
     let [_, desk] = Desk::all();
     let lines: String = (0..1000).map(|n| format!("a{n} = {n}\n")).collect();
     let record = crate::record::EditRecord::new(&desk.path(), None, &lines);
-    record.keep(&desk.site.home(), &desk.path()).unwrap();
+    record.store(&desk.site.home(), &desk.path()).unwrap();
     fs::write(desk.path(), lines).unwrap();
     let shown = desk.shown(true, None);
     assert_eq!((shown.file.lines.len(), shown.file.more), (400, 600));
@@ -254,8 +254,8 @@ fn a_name_that_appears_twice_is_refused() {
         "{\"mcpServers\": {}, \"mcpServers\": {\"engram\": {}}}",
         "{\"mcpServers\": {\"engram\": {}, \"\\u0065ngram\": {}}}",
     ] {
-        let why = entry(Client::Claude, text).unwrap_err();
-        assert!(why.contains("appears twice"), "{text}: {why}");
+        let why = entry_owner(Client::Claude, text).unwrap_err();
+        assert!(why.to_string().contains("appears twice"), "{text}: {why}");
     }
 }
 
@@ -356,7 +356,7 @@ fn advice_is_shown_written_and_undone_to_the_byte() {
         Some("Text that names <!-- engram: begin --> is text.\n"),
     ] {
         let at = Advised::new(before.map(str::as_bytes));
-        let shown = at.connect().shown();
+        let shown = at.connect().change_shown();
         let Some(AdviceShown::Changed(file)) = shown.advice else {
             panic!("{before:?}: {:?}", shown.advice);
         };
@@ -452,7 +452,7 @@ fn advice_that_cannot_be_changed_safely_is_left() {
         if bytes.is_none() {
             fs::create_dir(at.path()).unwrap();
         }
-        let shown = at.connect().shown();
+        let shown = at.connect().change_shown();
         let Some(AdviceShown::Left(why)) = shown.advice else {
             panic!("{what}: {:?}", shown.advice);
         };
@@ -493,7 +493,10 @@ fn advice_behind_a_link_or_a_lock() {
         symlink(&target, at.path()).unwrap();
         let before = fs::read(at.path()).ok();
         assert!(
-            matches!(at.connect().shown().advice, Some(AdviceShown::Left(_))),
+            matches!(
+                at.connect().change_shown().advice,
+                Some(AdviceShown::Left(_))
+            ),
             "{target:?}"
         );
         write(|| at.connect());
@@ -504,7 +507,7 @@ fn advice_behind_a_link_or_a_lock() {
     let at = Advised::new(Some(b"# Rules\n"));
     fs::set_permissions(at.path(), fs::Permissions::from_mode(0o444)).unwrap();
     assert!(matches!(
-        at.connect().shown().advice,
+        at.connect().change_shown().advice,
         Some(AdviceShown::Left(_))
     ));
     write(|| at.connect());

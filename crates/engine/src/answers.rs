@@ -253,7 +253,7 @@ impl Answers for Answering<'_> {
     }
 
     fn standing(&self, pointer: PointerInput) -> Result<Box<Standing>, Refusal> {
-        read::view(self.0, pointer, engram_pointers::standing).map(Box::new)
+        read::view(self.0, pointer, engram_pointers::standing_of).map(Box::new)
     }
 
     fn track(&self, pointer: PointerInput) -> Result<Box<CheckedPointer>, Refusal> {

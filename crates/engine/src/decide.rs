@@ -140,7 +140,7 @@ fn books(
     let mut books = Vec::new();
     // Another process may have recorded this meanwhile.
     if let Some(located) = &ground.located
-        && tx.projects().at(&located.common_dir)? != Some(ground.project)
+        && tx.projects().id_at(&located.common_dir)? != Some(ground.project)
     {
         books.push(Operation::Located(located.clone()));
     }

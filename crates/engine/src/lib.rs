@@ -53,7 +53,7 @@ pub use conflicts::list::CONFLICT_PLACE;
 pub use context::caller::is_token;
 pub use context::repository::{repository_around, track, working_tree};
 pub use engram_gateway::MESSAGE_BYTES;
-pub use engram_pointers::track::{Anchor, RepoState, Span, State};
+pub use engram_pointers::track::{Anchor, RepoState, Span, SpanState};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
 pub use follow::Subscription;

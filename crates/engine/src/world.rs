@@ -118,9 +118,9 @@ mod tests {
         };
         let stop = world.stop_after(Duration::from_secs(5), None);
         clock.fetch_sub(86_400, Ordering::Relaxed);
-        assert!(!stop.is_due());
+        assert!(!stop.is_over());
         passed.store(6, Ordering::Relaxed);
-        assert!(stop.is_due());
+        assert!(stop.is_over());
         assert!(world.now() < Timestamp::from_second(1_800_000_000).unwrap());
     }
 }

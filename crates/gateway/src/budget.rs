@@ -5,7 +5,7 @@ use engram_model::{
     Scopes, Spend,
 };
 
-use crate::{below::TIMES, refuse_scope};
+use crate::{ancestors::TIMES, refuse_scope};
 
 /// The three classes of budgets that reads spend (docs/design.md#budgets).
 enum BudgetClass {
@@ -25,8 +25,12 @@ impl BudgetClass {
 }
 
 /// Returns how many tokens are left for one more pointer of this kind, or refuses it.
-pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Refusal> {
-    left(limits, spent, kind).map_err(|full| {
+pub fn admit_by_budget(
+    limits: &DerefLimits,
+    spent: &Spend,
+    kind: PointerType,
+) -> Result<u32, Refusal> {
+    tokens_left(limits, spent, kind).map_err(|full| {
         full.refusal(
             "this turn has used",
             "Query what others already know, wait for the next turn, or ask to read more: with less_request_deref or POST /request where you have them, else through your parent or the user.",
@@ -38,12 +42,16 @@ pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u
 pub(crate) struct Full {
     pub(crate) used: u32,
     pub(crate) limit: u32,
-    /// The figure's name in `budget`.
+    /// The figure's name in `budget`; for a rate, its period.
     name: &'static str,
 }
 
 /// Returns how many tokens are left for one more pointer of this kind.
-pub(crate) fn left(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Full> {
+pub(crate) fn tokens_left(
+    limits: &DerefLimits,
+    spent: &Spend,
+    kind: PointerType,
+) -> Result<u32, Full> {
     let (used, limit, name) = match BudgetClass::of(kind) {
         BudgetClass::Repo => (spent.repo_spans, limits.repo_spans, "repo_spans"),
         BudgetClass::Artifact => (
@@ -96,7 +104,7 @@ pub fn charge(spent: Spend, kind: PointerType, tokens: u32) -> Spend {
 }
 
 /// Returns the spend as shown to the agent, beside its limits.
-pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
+pub fn budget_of(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
     let meter = |used, limit| Meter { used, limit };
     Budget {
         turn: turn.to_owned(),
@@ -112,23 +120,29 @@ const STRANGERS: u32 = 4;
 
 /// Checks whether an agent with this many recent writes may write once more.
 pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
-    admit_times(1, limits, last_minute, last_hour).map_err(|(used, limit, time)| {
-        Refusal::new(
-            Code::RateLimited,
-            format!("{used} of {limit} writes were used in the last {time}"),
-            wait(time),
-        )
-    })
+    check_rates(1, limits, last_minute, last_hour).map_err(
+        |Full {
+             used,
+             limit,
+             name: time,
+         }| {
+            Refusal::new(
+                Code::RateLimited,
+                format!("{used} of {limit} writes were used in the last {time}"),
+                wait(time),
+            )
+        },
+    )
 }
 
 /// Checks whether an agent that nobody opened may write once more, given the recent writes of all
 /// such agents.
-pub fn admit_strangers(
+pub fn admit_stranger_write(
     limits: &RateLimits,
     last_minute: u32,
     last_hour: u32,
 ) -> Result<(), Refusal> {
-    admit_times(STRANGERS, limits, last_minute, last_hour).map_err(|(_, limit, time)| {
+    check_rates(STRANGERS, limits, last_minute, last_hour).map_err(|Full { limit, name: time, .. }| {
         Refusal::new(
             Code::RateLimited,
             format!("agents without a token share {limit} writes a {time}, and all are used"),
@@ -140,14 +154,24 @@ pub fn admit_strangers(
 }
 
 /// Checks whether an agent may write once more, given the recent writes of its whole tree.
-pub fn admit_tree(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
-    admit_times(TIMES, limits, last_minute, last_hour).map_err(|(_, limit, time)| {
-        Refusal::new(
-            Code::RateLimited,
-            format!("an agent and all below it share {limit} writes a {time}, and all are used"),
-            wait(time),
-        )
-    })
+pub fn admit_tree_write(
+    limits: &RateLimits,
+    last_minute: u32,
+    last_hour: u32,
+) -> Result<(), Refusal> {
+    check_rates(TIMES, limits, last_minute, last_hour).map_err(
+        |Full {
+             limit, name: time, ..
+         }| {
+            Refusal::new(
+                Code::RateLimited,
+                format!(
+                    "an agent and all below it share {limit} writes a {time}, and all are used"
+                ),
+                wait(time),
+            )
+        },
+    )
 }
 
 /// Returns the hint for a rate that is used up.
@@ -157,23 +181,26 @@ fn wait(time: &str) -> String {
     )
 }
 
-/// Checks the recent writes against `times` the limits. The error has the writes, the limit and its
-/// period.
-fn admit_times(
+/// Checks the recent writes against `times` the limits.
+fn check_rates(
     times: u32,
     limits: &RateLimits,
     last_minute: u32,
     last_hour: u32,
-) -> Result<(), (u32, u32, &'static str)> {
-    let used = [
+) -> Result<(), Full> {
+    let rates = [
         (last_minute, limits.per_minute, "minute"),
         (last_hour, limits.per_hour, "hour"),
     ];
-    let spent = used
+    let full = rates
         .into_iter()
-        .map(|(used, limit, time)| (used, limit.saturating_mul(times), time))
-        .find(|(used, limit, _)| used >= limit);
-    spent.map_or(Ok(()), Err)
+        .map(|(used, limit, name)| Full {
+            used,
+            limit: limit.saturating_mul(times),
+            name,
+        })
+        .find(|it| it.used >= it.limit);
+    full.map_or(Ok(()), Err)
 }
 
 /// Refuses a caller who may not close or replace a version by `author` (`None` means the user).
@@ -237,7 +264,7 @@ mod tests {
         let limits = DerefLimits::default();
         let mut spent = Spend::default();
         for (at, kind) in kinds.iter().enumerate() {
-            match admit(&limits, &spent, *kind) {
+            match admit_by_budget(&limits, &spent, *kind) {
                 Ok(left) => spent = charge(spent, *kind, cost.min(left)),
                 Err(refusal) => return (at, Some(refusal)),
             }
@@ -277,7 +304,7 @@ mod tests {
     #[test]
     fn a_budget_shows_spend_and_limit() {
         let spent = charge(Spend::default(), PointerType::Diff, 70);
-        let shown = budget(&DerefLimits::default(), &spent, "t1");
+        let shown = budget_of(&DerefLimits::default(), &spent, "t1");
         assert_eq!(shown.turn, "t1");
         assert_eq!(shown.repo_spans, Meter { used: 1, limit: 3 });
         assert_eq!(shown.sam_items, Meter { used: 0, limit: 2 });
@@ -332,7 +359,7 @@ mod tests {
             let limits = DerefLimits::default();
             let mut spent = Spend::default();
             for (kind, wanted) in reads {
-                if let Ok(left) = admit(&limits, &spent, KINDS[kind]) {
+                if let Ok(left) = admit_by_budget(&limits, &spent, KINDS[kind]) {
                     prop_assert!(left > 0);
                     spent = charge(spent, KINDS[kind], wanted.min(left));
                 }
@@ -348,7 +375,7 @@ mod tests {
             let spent = Spend { repo_spans: a, artifact_sections: a, sam_items: a, tokens: a };
             let after = charge(spent, KINDS[kind], b);
             prop_assert!(after.tokens >= spent.tokens);
-            let _ = admit(&DerefLimits::default(), &after, KINDS[kind]);
+            let _ = admit_by_budget(&DerefLimits::default(), &after, KINDS[kind]);
         }
     }
 }

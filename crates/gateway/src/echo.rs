@@ -19,14 +19,14 @@ const WRAPPING: usize = 8;
 /// Returns the fingerprints of a served text, to be kept for the agent that received it. They
 /// reveal nothing of the text to anyone who does not have it, and take about 8 bytes per word.
 pub fn fingerprints(served: &str) -> Vec<u64> {
-    let words = words(served);
-    let mut prints: Vec<u64> = words.windows(WORDS).map(print).collect();
-    let sentences = prose::sentences(served).map(self::words);
+    let words = words_of(served);
+    let mut prints: Vec<u64> = words.windows(WORDS).map(print_of).collect();
+    let sentences = prose::sentences(served).map(words_of);
     // Shorter sentences have a fingerprint of their own, even beside longer ones.
     prints.extend(
         sentences
             .filter(|it| (1..WORDS).contains(&it.len()))
-            .map(|it| print(&it)),
+            .map(|it| print_of(&it)),
     );
     prints.sort_unstable();
     prints.dedup();
@@ -35,8 +35,9 @@ pub fn fingerprints(served: &str) -> Vec<u64> {
 
 /// Returns the fingerprints that [`echoes`] looks up, so that the caller can fetch all at once.
 pub fn probes(claim: &str) -> Vec<u64> {
-    let words = words(claim);
-    let windows = (1..=WORDS).flat_map(|count| words.windows(count).map(print).collect::<Vec<_>>());
+    let words = words_of(claim);
+    let windows =
+        (1..=WORDS).flat_map(|count| words.windows(count).map(print_of).collect::<Vec<_>>());
     let mut probes: Vec<u64> = windows.collect();
     probes.sort_unstable();
     probes.dedup();
@@ -44,25 +45,25 @@ pub fn probes(claim: &str) -> Vec<u64> {
 }
 
 /// Returns the fingerprint of an address that was served with a claim, as its author's evidence.
-pub fn told_print(address: &str) -> u64 {
-    print(&["\u{1}told".to_owned(), address.to_owned()])
+pub fn shown_print(address: &str) -> u64 {
+    print_of(&["\u{1}told".to_owned(), address.to_owned()])
 }
 
 /// Returns the fingerprint of an address that the agent read itself.
 pub fn read_print(address: &str) -> u64 {
-    print(&["\u{1}read".to_owned(), address.to_owned()])
+    print_of(&["\u{1}read".to_owned(), address.to_owned()])
 }
 
 /// Whether a pointer is the agent's own evidence: it was not served with a claim, or the agent read
 /// what it addresses.
-pub fn is_own(address: &str, is_served: impl Fn(u64) -> bool) -> bool {
-    is_served(read_print(address)) || !is_served(told_print(address))
+pub fn is_own_evidence(address: &str, is_served: impl Fn(u64) -> bool) -> bool {
+    is_served(read_print(address)) || !is_served(shown_print(address))
 }
 
 /// Whether a claim only repeats what was served; `is_served` looks up one agent's fingerprints.
 pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
-    let words = words(claim);
-    let known = known(&words, is_served);
+    let words = words_of(claim);
+    let known = served_words(&words, is_served);
     let Some(first) = known.iter().position(|it| *it) else {
         return false;
     };
@@ -81,7 +82,7 @@ pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
 
 /// Refuses an echo. A pointer that was not served with the words makes it new evidence, not an
 /// echo.
-pub fn admit_claim(
+pub fn refuse_echo(
     claim: &str,
     has_own_pointer: bool,
     is_served: impl Fn(u64) -> bool,
@@ -97,17 +98,17 @@ pub fn admit_claim(
 }
 
 /// Which words are part of a served run.
-fn known(words: &[String], is_served: impl Fn(u64) -> bool) -> Vec<bool> {
+fn served_words(words: &[String], is_served: impl Fn(u64) -> bool) -> Vec<bool> {
     let mut known = vec![false; words.len()];
     for (at, window) in words.windows(WORDS).enumerate() {
-        if is_served(print(window)) {
+        if is_served(print_of(window)) {
             known[at..at + WORDS].fill(true);
         }
     }
     // Shorter sentences count only if nothing longer was found: "the" alone repeats nothing.
     if !known.contains(&true) {
         for count in (1..WORDS.min(words.len() + 1)).rev() {
-            let found = words.windows(count).position(|it| is_served(print(it)));
+            let found = words.windows(count).position(|it| is_served(print_of(it)));
             if let Some(at) = found {
                 known[at..at + count].fill(true);
                 return known;
@@ -140,7 +141,7 @@ fn says_something(word: &str) -> bool {
 
 /// Returns the words of a text: in lower case, without punctuation; in scripts without spaces, each
 /// character is a word.
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub(crate) fn words_of(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut open = String::new();
     for c in text.chars() {
@@ -167,7 +168,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 
 /// Returns the mixed FNV-1a hash of the words and their ends. It is the same in every build, since
 /// fingerprints are stored.
-fn print(words: &[String]) -> u64 {
+fn print_of(words: &[String]) -> u64 {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
     let bytes = words.iter().flat_map(|it| it.bytes().chain([0xff]));
@@ -215,8 +216,8 @@ mod tests {
             "「予約は原子的です」",
         ] {
             assert!(echoes(claim, |it| kept.contains(&it)), "{claim}");
-            assert!(admit_claim(claim, true, |it| kept.contains(&it)).is_ok());
-            let refusal = admit_claim(claim, false, |it| kept.contains(&it)).err();
+            assert!(refuse_echo(claim, true, |it| kept.contains(&it)).is_ok());
+            let refusal = refuse_echo(claim, false, |it| kept.contains(&it)).err();
             assert_eq!(refusal.map(|it| it.code), Some(Code::Echo), "{claim}");
         }
     }
@@ -246,8 +247,8 @@ mod tests {
     #[test]
     fn evidence_is_ones_own_unless_it_came_with_the_words() {
         let (told, both) = ("repo:a.rs#L1@c", "repo:b.rs#L1@c");
-        let kept = [told_print(told), told_print(both), read_print(both)];
-        let own = |address| is_own(address, |it| kept.contains(&it));
+        let kept = [shown_print(told), shown_print(both), read_print(both)];
+        let own = |address| is_own_evidence(address, |it| kept.contains(&it));
         assert!(!own(told), "only shown with somebody's claim");
         assert!(own(both), "shown, then read by the agent");
         assert!(own("repo:c.rs#L1@c"), "found elsewhere");
@@ -266,9 +267,9 @@ mod tests {
             assert_eq!(fingerprints(text), prints, "{text}");
         }
         let address = "repo:a.rs#L1@c";
-        assert_eq!(told_print(address), 0xc326_f328_6f2a_b44c);
+        assert_eq!(shown_print(address), 0xc326_f328_6f2a_b44c);
         assert_eq!(read_print(address), 0x31d4_3ecf_2fff_a2f9);
-        assert_ne!(print(&words("a bc")), print(&words("ab c")));
+        assert_ne!(print_of(&words_of("a bc")), print_of(&words_of("ab c")));
     }
 
     proptest! {
@@ -282,7 +283,7 @@ mod tests {
                     kept.contains(&print)
                 };
                 let is_echo = echoes(&text, is_served);
-                prop_assert!(is_echo || words(&text).len() < WORDS, "{}", text);
+                prop_assert!(is_echo || words_of(&text).len() < WORDS, "{}", text);
             }
         }
     }

@@ -5,13 +5,12 @@
 //! spending as a [`engram_model::Spend`], what it was served as fingerprints, and the tree of
 //! agents as a function.
 
-mod below;
+mod ancestors;
 mod brief;
 mod budget;
 mod code;
 mod echo;
 mod grant;
-mod kin;
 mod message;
 mod prose;
 mod quote;
@@ -19,31 +18,36 @@ mod roles;
 mod scopes;
 mod text_form;
 mod tokens;
+mod tree;
 
-pub use below::{Elder, admit_below, charge_below};
+pub use ancestors::{Ancestor, admit_by_ancestors, charge_ancestors};
 pub use brief::{
-    Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, pin_text,
-    quoted,
+    BriefCandidate, BriefLinePin, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin,
+    compose_brief, pin_text, quoted,
 };
 pub use budget::{
-    admit, admit_strangers, admit_tree, admit_write, budget, charge, refuse_close, refuse_retire,
+    admit_by_budget, admit_stranger_write, admit_tree_write, admit_write, budget_of, charge,
+    refuse_close, refuse_retire,
 };
 pub use code::{INLINE_CODE_CHARS, code_chars, code_features};
-pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
-pub use grant::{
-    Allowance, GrantTerms, PaidBy, PointerRead, Wish, admit_read, code_allowance, grant_terms,
-    no_grant, refuse_revoke,
+pub use echo::{
+    echoes, fingerprints, is_own_evidence, probes, read_print, refuse_echo, shown_print,
 };
-pub use kin::{
-    GENERATIONS, Kin, recipients, refuse_decision, refuse_opening, refuse_report, unknown,
+pub use grant::{
+    GrantTerms, GrantWish, PaidBy, PointerRead, ReadAllowance, admit_read, code_allowance,
+    grant_terms, no_grant, refuse_revoke,
 };
 pub use message::{
-    Checked, Form, MESSAGE_BYTES, UncheckedMessage, check_delivery, check_message, narrowed,
-    read_message, validate_message, with_skeleton,
+    MESSAGE_BYTES, MessageForm, UncheckedMessage, ValidMessage, check_delivery, check_message,
+    narrowed_limits, read_message, validate_message, with_skeleton,
 };
 pub use prose::{line_count, sentence_count};
 pub use quote::Quotable;
-pub use roles::{Template, same_role, template};
-pub use scopes::{Promoted, may_read_topic, refuse_promotion, refuse_scope, refuse_topic};
+pub use roles::{RoleTemplate, same_role, template};
+pub use scopes::{PromotedClaim, may_read_topic, refuse_promotion, refuse_scope, refuse_topic};
 pub use text_form::to_text;
 pub use tokens::{Excerpt, count_tokens, fit};
+pub use tree::{
+    AgentNode, GENERATIONS, recipients, refuse_decision, refuse_opening, refuse_report,
+    unknown_agent,
+};

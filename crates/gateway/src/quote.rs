@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::echo::words;
+use crate::echo::words_of;
 
 /// The words in a row that form a quotation; fewer would match independent texts on the same
 /// subject.
@@ -24,7 +24,7 @@ impl Quotable {
     /// Prepares a text. One of fewer than eight words must be quoted as a whole; one without words
     /// is never quoted.
     pub fn new(text: &str) -> Self {
-        let words = words(text);
+        let words = words_of(text);
         let length = words.len().min(RUN);
         let runs = words.windows(length.max(1)).map(<[String]>::to_vec);
         Self {
@@ -40,7 +40,7 @@ impl Quotable {
 
     /// Whether a text quotes it: all its words, or eight of them in a row.
     pub fn is_quoted_in(&self, text: &str) -> bool {
-        let words = words(text);
+        let words = words_of(text);
         let mut runs = words.windows(self.length.max(1));
         runs.any(|it| self.runs.contains(it))
     }

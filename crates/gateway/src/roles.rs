@@ -8,7 +8,7 @@ use crate::prose::sentence_count;
 
 /// The limits on a role's messages, and what the role reads first.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Template {
+pub struct RoleTemplate {
     /// The role, in lower case.
     pub role: &'static str,
     /// The most sentences of a summary.
@@ -18,23 +18,23 @@ pub struct Template {
 }
 
 /// The four roles, from the one with the widest view to the one that writes code.
-const TEMPLATES: [Template; 4] = [
-    Template {
+const TEMPLATES: [RoleTemplate; 4] = [
+    RoleTemplate {
         role: "architect",
         summary_sentences: 5,
         reads: &[Kind::Decision, Kind::Constraint, Kind::Policy, Kind::Risk],
     },
-    Template {
+    RoleTemplate {
         role: "director",
         summary_sentences: 5,
         reads: &[Kind::Risk, Kind::Decision, Kind::Perf, Kind::Constraint],
     },
-    Template {
+    RoleTemplate {
         role: "manager",
         summary_sentences: 5,
         reads: &[Kind::Todo, Kind::Risk, Kind::Diff, Kind::Test],
     },
-    Template {
+    RoleTemplate {
         role: "programmer",
         summary_sentences: 5,
         reads: &[
@@ -48,7 +48,7 @@ const TEMPLATES: [Template; 4] = [
 ];
 
 /// Returns the template of a role; `None` if it is not one of the four.
-pub fn template(role: &str) -> Option<&'static Template> {
+pub fn template(role: &str) -> Option<&'static RoleTemplate> {
     TEMPLATES.iter().find(|it| same_role(it.role, role))
 }
 

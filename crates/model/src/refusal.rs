@@ -170,7 +170,8 @@ fn remedy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Remedy>>, D::
 }
 
 /// The error below, in its own words. It may name what a reader must not see, so it is never sent,
-/// and two refusals that differ only in it are equal.
+/// and two refusals that differ only in it are equal. It is text, and no `source` of the refusal:
+/// nobody branches on it, and a caller that prints the chain of sources would show it.
 #[derive(Clone, Debug, Default)]
 pub struct Cause(Option<Box<str>>);
 

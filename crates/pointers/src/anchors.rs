@@ -13,7 +13,7 @@ use crate::{
     Encoding, Repo, Shelf,
     git::{tree, trees},
     refuse,
-    track::{Anchor, RepoState, Span, State, between, track, whole},
+    track::{Anchor, RepoState, Span, SpanState, between, track, whole},
     worktree::checkout::Checkout,
 };
 
@@ -24,7 +24,7 @@ const MOST_READ: u64 = 64 << 20;
 
 /// What a span is pinned to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub enum SpanOrigin {
     /// A full commit id.
     Commit(String),
     /// A file of the working tree that was kept.
@@ -38,43 +38,43 @@ pub enum Origin {
 
 /// Lines to follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pinned {
+pub struct PinnedSpan {
     /// The state in which their place is known.
-    pub origin: Origin,
+    pub origin: SpanOrigin,
     /// The lines, with their numbers in that state.
     pub span: Span,
 }
 
 /// Where lines are, or why they could not be checked.
-pub type Found = Result<Anchor, Refusal>;
+pub type FoundAnchor = Result<Anchor, Refusal>;
 
 /// Where pinned lines are now.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stand {
+pub struct SpanStanding {
     /// In the commit that is checked out.
-    pub at_head: Found,
+    pub at_head: FoundAnchor,
     /// On disk; in a bare repository, the same as `at_head`.
-    pub here: Found,
+    pub here: FoundAnchor,
     /// How the lines changed between that commit and the files on disk.
-    pub since_head: Found,
+    pub since_head: FoundAnchor,
 }
 
-/// The result of one [`Anchors::look`].
+/// The result of one [`Anchors::standings`].
 #[derive(Clone, Debug)]
-pub struct Stands {
+pub struct SpanStandings {
     /// The commit that is checked out; `None` before the first commit.
     pub head: Option<String>,
     /// Where the spans are, in the order in which they were passed in.
-    pub stands: Vec<Stand>,
+    pub standings: Vec<SpanStanding>,
 }
 
 /// Follows pinned lines, and caches what it finds.
 #[derive(Default)]
 pub struct Anchors {
     /// By the tree that is checked out, the most recent last.
-    at_head: VecDeque<(Oid, HashMap<Pinned, Found>)>,
+    at_head: VecDeque<(Oid, HashMap<PinnedSpan, FoundAnchor>)>,
     /// The blobs that hold the pinned lines; `None` if there is no such file.
-    origins: HashMap<(Origin, String), Option<Oid>>,
+    origins: HashMap<(SpanOrigin, String), Option<Oid>>,
 }
 
 impl Anchors {
@@ -83,29 +83,32 @@ impl Anchors {
     /// # Errors
     ///
     /// The repository is missing. Lines that cannot be followed carry their own refusal.
-    pub fn look(
+    pub fn standings(
         &mut self,
         repo: &Repo,
         shelf: &dyn Shelf,
-        pinned: &[Pinned],
-    ) -> Result<Stands, Refusal> {
+        pinned: &[PinnedSpan],
+    ) -> Result<SpanStandings, Refusal> {
         let head = repo.head().1;
         let Some(head) = head else {
             let kept = KeptFiles::new(repo, shelf, None);
-            let stands = follow(repo, &kept, pinned.iter(), &RepoState::Worktree);
-            return Ok(Stands {
+            let standings = follow(repo, &kept, pinned.iter(), &RepoState::Worktree);
+            return Ok(SpanStandings {
                 head: None,
-                stands: stands.into_iter().map(unborn).collect(),
+                standings: standings
+                    .into_iter()
+                    .map(standing_without_commits)
+                    .collect(),
             });
         };
-        let stands = self.stands(repo, shelf, &head, pinned)?;
-        Ok(Stands {
+        let standings = self.standings_by(repo, shelf, &head, pinned)?;
+        Ok(SpanStandings {
             head: Some(head),
-            stands,
+            standings,
         })
     }
 
-    /// Does the same as [`Anchors::look`], by way of `rev` instead of the commit that is checked
+    /// Like [`Anchors::standings`], by way of `rev` instead of the commit that is checked
     /// out: `since_head` says how the lines changed since `rev`.
     ///
     /// # Errors
@@ -116,27 +119,27 @@ impl Anchors {
         repo: &Repo,
         shelf: &dyn Shelf,
         rev: &str,
-        pinned: &[Pinned],
-    ) -> Result<Vec<Stand>, Refusal> {
+        pinned: &[PinnedSpan],
+    ) -> Result<Vec<SpanStanding>, Refusal> {
         let commit = repo.commit(rev)?.id().to_string();
-        self.stands(repo, shelf, &commit, pinned)
+        self.standings_by(repo, shelf, &commit, pinned)
     }
 
-    fn stands(
+    fn standings_by(
         &mut self,
         repo: &Repo,
         shelf: &dyn Shelf,
         head: &str,
-        pinned: &[Pinned],
-    ) -> Result<Vec<Stand>, Refusal> {
+        pinned: &[PinnedSpan],
+    ) -> Result<Vec<SpanStanding>, Refusal> {
         let kept = KeptFiles::new(repo, shelf, Some(head));
         let at_head = self.at_head(repo, &kept, head, pinned)?;
-        let stands = match repo.workdir() {
+        let standings = match repo.workdir() {
             Some(_) => on_disk(repo, &kept, head, pinned, at_head),
-            None => at_head.into_iter().map(bare).collect(),
+            None => at_head.into_iter().map(standing_without_worktree).collect(),
         };
-        let stands = pinned.iter().zip(stands);
-        Ok(stands
+        let standings = pinned.iter().zip(standings);
+        Ok(standings
             .map(|(it, stand)| by_bytes(repo, &kept, head, it, &stand).unwrap_or(stand))
             .collect())
     }
@@ -146,10 +149,10 @@ impl Anchors {
         repo: &Repo,
         kept: &KeptFiles<'_>,
         head: &str,
-        pinned: &[Pinned],
-    ) -> Result<Vec<Found>, Refusal> {
+        pinned: &[PinnedSpan],
+    ) -> Result<Vec<FoundAnchor>, Refusal> {
         let tree = repo.commit(head)?.tree_id();
-        let mut known = self.known(tree);
+        let mut known = self.take_cached(tree);
         let mut blobs: HashMap<&str, Option<Oid>> = HashMap::new();
         let mut at = |path| {
             *blobs
@@ -157,7 +160,7 @@ impl Anchors {
                 .or_insert_with(|| blob_at(repo, tree, path))
         };
         let mut same = Vec::with_capacity(pinned.len());
-        let mut asked: Vec<&Pinned> = Vec::new();
+        let mut asked: Vec<&PinnedSpan> = Vec::new();
         for pin in pinned {
             let blob = self.origin(repo, kept, pin);
             let is_same = blob.is_some() && blob == at(&pin.span.path);
@@ -185,7 +188,7 @@ impl Anchors {
     }
 
     /// Earlier results for this tree, without the failures, which are tried again.
-    fn known(&mut self, tree: Oid) -> HashMap<Pinned, Found> {
+    fn take_cached(&mut self, tree: Oid) -> HashMap<PinnedSpan, FoundAnchor> {
         let Some(at) = self.at_head.iter().position(|(id, _)| *id == tree) else {
             return HashMap::new();
         };
@@ -194,17 +197,17 @@ impl Anchors {
         known
     }
 
-    fn origin(&mut self, repo: &Repo, kept: &KeptFiles<'_>, pinned: &Pinned) -> Option<Oid> {
+    fn origin(&mut self, repo: &Repo, kept: &KeptFiles<'_>, pinned: &PinnedSpan) -> Option<Oid> {
         let key = (pinned.origin.clone(), pinned.span.path.clone());
         if let Some(blob) = self.origins.get(&key) {
             return *blob;
         }
         let blob = match &pinned.origin {
-            Origin::Commit(commit) => repo
+            SpanOrigin::Commit(commit) => repo
                 .commit(commit)
                 .ok()
                 .and_then(|it| blob_at(repo, it.tree_id(), &pinned.span.path)),
-            Origin::Kept { digest_hex, .. } => kept.blob_id(&pinned.span.path, digest_hex),
+            SpanOrigin::Kept { digest_hex, .. } => kept.blob_id(&pinned.span.path, digest_hex),
         };
         // A missing blob may still be fetched.
         if blob.is_some() {
@@ -220,9 +223,9 @@ fn by_bytes(
     repo: &Repo,
     kept: &KeptFiles<'_>,
     head: &str,
-    pinned: &Pinned,
-    stand: &Stand,
-) -> Option<Stand> {
+    pinned: &PinnedSpan,
+    stand: &SpanStanding,
+) -> Option<SpanStanding> {
     stand.at_head.as_ref().and(stand.here.as_ref()).err()?;
     let commit = kept.commit(pinned).ok()?;
     let blob = tree::blob(repo, &repo.commit(&commit).ok()?, &pinned.span.path).ok()?;
@@ -235,10 +238,10 @@ fn by_bytes(
     );
     let at_head = whole(repo, &pin, &head, &pinned.span);
     if repo.workdir().is_none() {
-        return Some(bare(at_head));
+        return Some(standing_without_worktree(at_head));
     }
     let place = at_head.as_ref().ok().and_then(|it| it.place.clone());
-    Some(Stand {
+    Some(SpanStanding {
         here: whole(repo, &pin, &RepoState::Worktree, &pinned.span),
         since_head: match place {
             Some(place) => whole(repo, &head, &RepoState::Worktree, &place),
@@ -248,17 +251,17 @@ fn by_bytes(
     })
 }
 
-fn unborn(here: Found) -> Stand {
-    Stand {
+fn standing_without_commits(here: FoundAnchor) -> SpanStanding {
+    SpanStanding {
         at_head: here.clone(),
         since_head: here.clone(),
         here,
     }
 }
 
-fn bare(at_head: Found) -> Stand {
+fn standing_without_worktree(at_head: FoundAnchor) -> SpanStanding {
     let place = at_head.as_ref().ok().and_then(|it| it.place.as_ref());
-    Stand {
+    SpanStanding {
         since_head: match place {
             Some(place) => Ok(unchanged(place)),
             None => Err(gone_before()),
@@ -270,7 +273,7 @@ fn bare(at_head: Found) -> Stand {
 
 fn unchanged(span: &Span) -> Anchor {
     Anchor {
-        state: State::Unchanged,
+        state: SpanState::Unchanged,
         place: Some(span.clone()),
         confidence: 1.0,
     }
@@ -292,12 +295,12 @@ fn blob_at(repo: &Repo, tree: Oid, path: &str) -> Option<Oid> {
 fn follow<'p>(
     repo: &Repo,
     kept: &KeptFiles<'_>,
-    pinned: impl Iterator<Item = &'p Pinned>,
+    pinned: impl Iterator<Item = &'p PinnedSpan>,
     to: &RepoState,
-) -> Vec<Found> {
-    let pinned: Vec<&Pinned> = pinned.collect();
+) -> Vec<FoundAnchor> {
+    let pinned: Vec<&PinnedSpan> = pinned.collect();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let mut found: Vec<Option<Found>> = vec![None; pinned.len()];
+    let mut found: Vec<Option<FoundAnchor>> = vec![None; pinned.len()];
     for (at, pin) in pinned.iter().enumerate() {
         match kept.commit(pin) {
             Ok(commit) => groups.entry(commit).or_default().push(at),
@@ -323,9 +326,9 @@ fn on_disk(
     repo: &Repo,
     kept: &KeptFiles<'_>,
     head: &str,
-    pinned: &[Pinned],
-    at_head: Vec<Found>,
-) -> Vec<Stand> {
+    pinned: &[PinnedSpan],
+    at_head: Vec<FoundAnchor>,
+) -> Vec<SpanStanding> {
     let places: Vec<Option<Span>> = at_head
         .iter()
         .map(|it| it.as_ref().ok().and_then(|it| it.place.clone()))
@@ -347,36 +350,41 @@ fn on_disk(
         .cloned()
         .collect();
     let mut since = track(repo, &side, &RepoState::Worktree, &moved).into_iter();
-    let mut stands = Vec::with_capacity(pinned.len());
+    let mut standings = Vec::with_capacity(pinned.len());
     for ((pin, at_head), place) in pinned.iter().zip(at_head).zip(places) {
         let stand = match place {
             None => lost(repo, kept, pin, at_head, &dirty),
-            Some(place) if !dirty.contains(&place.path) => Stand {
+            Some(place) if !dirty.contains(&place.path) => SpanStanding {
                 here: at_head.clone(),
                 since_head: Ok(unchanged(&place)),
                 at_head,
             },
             Some(_) => {
                 let since_head = since.next().unwrap_or_else(|| Err(repo.gone()));
-                let here = grown(repo, kept, pin, &at_head)
-                    .unwrap_or_else(|| composed(repo, kept, pin, &at_head, &since_head));
-                Stand {
+                let here = follow_uncommitted(repo, kept, pin, &at_head)
+                    .unwrap_or_else(|| compose_anchors(repo, kept, pin, &at_head, &since_head));
+                SpanStanding {
                     here,
                     since_head,
                     at_head,
                 }
             }
         };
-        stands.push(stand);
+        standings.push(stand);
     }
-    stands
+    standings
 }
 
 /// Follows uncommitted lines directly to the files on disk if the commit has only some of them: by
 /// way of the commit, the other lines would be lost. `None` for all other lines.
-fn grown(repo: &Repo, kept: &KeptFiles<'_>, pin: &Pinned, at_head: &Found) -> Option<Found> {
-    let is_kept = matches!(pin.origin, Origin::Kept { .. });
-    let is_edited = matches!(at_head, Ok(anchor) if matches!(anchor.state, State::Edited(_)));
+fn follow_uncommitted(
+    repo: &Repo,
+    kept: &KeptFiles<'_>,
+    pin: &PinnedSpan,
+    at_head: &FoundAnchor,
+) -> Option<FoundAnchor> {
+    let is_kept = matches!(pin.origin, SpanOrigin::Kept { .. });
+    let is_edited = matches!(at_head, Ok(anchor) if matches!(anchor.state, SpanState::Edited(_)));
     if !is_kept || !is_edited {
         return None;
     }
@@ -387,16 +395,16 @@ fn grown(repo: &Repo, kept: &KeptFiles<'_>, pin: &Pinned, at_head: &Found) -> Op
 fn lost(
     repo: &Repo,
     kept: &KeptFiles<'_>,
-    pin: &Pinned,
-    at_head: Found,
+    pin: &PinnedSpan,
+    at_head: FoundAnchor,
     dirty: &HashSet<String>,
-) -> Stand {
+) -> SpanStanding {
     let here = if dirty.contains(&pin.span.path) {
         follow(repo, kept, std::iter::once(pin), &RepoState::Worktree).pop()
     } else {
         None
     };
-    Stand {
+    SpanStanding {
         here: here.unwrap_or_else(|| at_head.clone()),
         at_head,
         since_head: Err(gone_before()),
@@ -423,13 +431,13 @@ fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<Strin
 }
 
 /// Combines the two steps; comparing the bytes at both ends decides the state.
-fn composed(
+fn compose_anchors(
     repo: &Repo,
     kept: &KeptFiles<'_>,
-    pinned: &Pinned,
-    at_head: &Found,
-    since: &Found,
-) -> Found {
+    pinned: &PinnedSpan,
+    at_head: &FoundAnchor,
+    since: &FoundAnchor,
+) -> FoundAnchor {
     let (first, second) = match (at_head, since) {
         (Ok(first), Ok(second)) => (first, second),
         (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal.clone()),
@@ -455,7 +463,7 @@ struct KeptFiles<'a> {
     repo: &'a Repo,
     shelf: &'a dyn Shelf,
     head: Option<&'a str>,
-    made: std::cell::RefCell<HashMap<(Origin, String), String>>,
+    made: std::cell::RefCell<HashMap<(SpanOrigin, String), String>>,
 }
 
 impl<'a> KeptFiles<'a> {
@@ -474,10 +482,10 @@ impl<'a> KeptFiles<'a> {
     }
 
     /// Returns the commit that holds a span as pinned.
-    fn commit(&self, pinned: &Pinned) -> Result<String, Refusal> {
+    fn commit(&self, pinned: &PinnedSpan) -> Result<String, Refusal> {
         let (digest_hex, base) = match &pinned.origin {
-            Origin::Commit(commit) => return Ok(commit.clone()),
-            Origin::Kept { digest_hex, base } => (digest_hex, base),
+            SpanOrigin::Commit(commit) => return Ok(commit.clone()),
+            SpanOrigin::Kept { digest_hex, base } => (digest_hex, base),
         };
         let key = (pinned.origin.clone(), pinned.span.path.clone());
         if let Some(commit) = self.made.borrow().get(&key) {

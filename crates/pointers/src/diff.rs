@@ -111,7 +111,7 @@ fn sides(
     let old = side(repo, old_tree, path)?;
     let new = side(repo, new_tree, path)?;
     match (old, new) {
-        (None, None) => Err(tree::missing(repo, head, path, false)),
+        (None, None) => Err(tree::missing_refusal(repo, head, path, false)),
         (None, new) => {
             // Searches the removed files for the origin of an added one.
             let from = track::renamed(repo, (new_tree, old_tree), path)?;
@@ -139,8 +139,8 @@ fn side(repo: &Repo, tree: Oid, path: &str) -> Result<Option<DiffEnd>, Refusal> 
         return Ok(None);
     };
     match mode {
-        tree::SUBMODULE => return Err(tree::submodule(path)),
-        tree::FOLDER => return Err(tree::folder(path, repo.tree(id).ok().as_ref())),
+        tree::SUBMODULE => return Err(tree::submodule_refusal(path)),
+        tree::FOLDER => return Err(tree::folder_refusal(path, repo.tree(id).ok().as_ref())),
         _ => {}
     }
     let size = repo

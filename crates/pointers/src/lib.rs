@@ -27,16 +27,16 @@ use engram_model::{Lines, Pointer, Recorded, Refusal, Target};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-pub use anchors::{Anchors, Found, Origin, Pinned, Stand, Stands};
+pub use anchors::{Anchors, FoundAnchor, PinnedSpan, SpanOrigin, SpanStanding, SpanStandings};
 pub use engram_model::operation::Snapshot;
-pub use git::{keep::copied, repo::Repo};
+pub use git::{keep::pinned_to_copy, repo::Repo};
 pub use stop::Stop;
 pub use text::{
     encoding::{Encoding, text_of},
-    landmarks::Large,
+    landmarks::LargeFile,
 };
-pub use view::{View, blame::blame, line, source, standing::standing};
-pub use worktree::watch::{Coverage, Stir, Watch};
+pub use view::{View, blame::blame, line, source, standing::standing_of};
+pub use worktree::watch::{Coverage, TreeEvent, Watch};
 
 /// Supplies content that is not in git; the caller implements it.
 pub trait Shelf {

@@ -86,25 +86,25 @@ pub(crate) fn locate<'r>(
 ) -> Result<PointedFile<'r>, Refusal> {
     match &pointer.target {
         Target::Repo { path, lines, pin } => {
-            let file = file(repo, shelf, path, pin)?;
-            found(&pointer.target, file, path, *lines)
+            let file = read_pinned(repo, shelf, path, pin)?;
+            span_of_file(&pointer.target, file, path, *lines)
         }
         Target::Artifact { name, section, pin } => {
-            let file = file(repo, shelf, name, pin)?;
+            let file = read_pinned(repo, shelf, name, pin)?;
             let lines = match section {
                 Some(heading) => Some(section::find(
-                    &text(&file, name, MAX_DOCUMENT)?,
+                    &searchable_text(&file, name, MAX_DOCUMENT)?,
                     heading,
                     name,
                 )?),
                 None => None,
             };
-            found(&pointer.target, file, name, lines)
+            span_of_file(&pointer.target, file, name, lines)
         }
         Target::Test { path, name, pin } => {
-            let file = file(repo, shelf, path, pin)?;
-            let lines = definition::find(&text(&file, path, MAX_SOURCE)?, path, name)?;
-            found(&pointer.target, file, path, Some(lines))
+            let file = read_pinned(repo, shelf, path, pin)?;
+            let lines = definition::find(&searchable_text(&file, path, MAX_SOURCE)?, path, name)?;
+            span_of_file(&pointer.target, file, path, Some(lines))
         }
         Target::Diff {
             base,
@@ -125,7 +125,7 @@ pub(crate) fn locate<'r>(
                 path: path.clone(),
                 lines: *lines,
             };
-            let found = whole(target, change.text, Some(Encoding::Utf8), change.first_line);
+            let found = whole_content(target, change.text, Some(Encoding::Utf8), change.first_line);
             Ok(PointedFile {
                 compared: change.files.into(),
                 ..found
@@ -134,7 +134,12 @@ pub(crate) fn locate<'r>(
         Target::Sam { kind, slug, date } => match shelf.event(kind, slug, *date)? {
             Some((text, _)) => {
                 let target = pointer.target.clone();
-                Ok(whole(target, text.into_bytes(), Some(Encoding::Utf8), 1))
+                Ok(whole_content(
+                    target,
+                    text.into_bytes(),
+                    Some(Encoding::Utf8),
+                    1,
+                ))
             }
             None => Err(refuse::not_found(
                 format!("there is no event sam:{kind}:{slug} on {date}"),
@@ -151,7 +156,7 @@ pub(crate) fn locate<'r>(
                 url: url.clone(),
                 digest: Some(sha256_hex(&bytes)),
             };
-            Ok(whole(target, bytes, encoding, 1))
+            Ok(whole_content(target, bytes, encoding, 1))
         }
     }
 }
@@ -163,7 +168,7 @@ fn digest_of(pointer: &Pointer) -> Option<&str> {
 }
 
 /// Returns the span in a file; the target takes the pin of the file.
-fn found<'r>(
+fn span_of_file<'r>(
     target: &Target,
     file: PinnedFile<'r>,
     name: &str,
@@ -185,7 +190,7 @@ fn found<'r>(
         *pin = file.pin;
     }
     Ok(PointedFile {
-        pointer: digested(target, &bytes[range.clone()]),
+        pointer: with_digest(target, &bytes[range.clone()]),
         range,
         lines,
         open_line: lines.map_or(1, |lines| lines.start),
@@ -198,14 +203,14 @@ fn found<'r>(
 }
 
 /// Returns content that is not part of a file.
-fn whole<'r>(
+fn whole_content<'r>(
     target: Target,
     bytes: Vec<u8>,
     encoding: Option<Encoding>,
     open_line: u32,
 ) -> PointedFile<'r> {
     PointedFile {
-        pointer: digested(target, &bytes),
+        pointer: with_digest(target, &bytes),
         range: 0..bytes.len(),
         lines: None,
         open_line,
@@ -217,7 +222,7 @@ fn whole<'r>(
     }
 }
 
-fn digested(target: Target, span: &[u8]) -> Pointer {
+fn with_digest(target: Target, span: &[u8]) -> Pointer {
     Pointer {
         target,
         digest: Some(format!("sha256:{}", sha256_hex(span))),
@@ -225,14 +230,18 @@ fn digested(target: Target, span: &[u8]) -> Pointer {
 }
 
 /// Reads a file by its pin. Only `@worktree` reads the working tree.
-fn file<'r>(
+fn read_pinned<'r>(
     repo: Option<&'r Repo>,
     shelf: &dyn Shelf,
     path: &str,
     pin: &Pin,
 ) -> Result<PinnedFile<'r>, Refusal> {
     let (content, pin, snapshot) = match pin {
-        Pin::Digest(hex) => (Content::Bytes(stored(shelf, path, hex)?), pin.clone(), None),
+        Pin::Digest(hex) => (
+            Content::Bytes(read_stored(shelf, path, hex)?),
+            pin.clone(),
+            None,
+        ),
         Pin::Rev(rev) => {
             let repo = repo.ok_or_else(refuse::no_repository)?;
             let commit = repo.commit_on_disk(rev)?;
@@ -254,7 +263,7 @@ fn file<'r>(
     })
 }
 
-fn stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> {
+fn read_stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> {
     let short: String = hex.chars().take(7).collect();
     let bytes = shelf.blob(name, hex)?.ok_or_else(|| {
         refuse::not_found(
@@ -272,7 +281,7 @@ fn stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> 
     Ok(bytes)
 }
 
-fn text(file: &PinnedFile<'_>, name: &str, most: usize) -> Result<String, Refusal> {
+fn searchable_text(file: &PinnedFile<'_>, name: &str, most: usize) -> Result<String, Refusal> {
     let bytes = file.content.bytes();
     if bytes.len() > most {
         return Err(refuse::invalid(

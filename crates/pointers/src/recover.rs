@@ -50,18 +50,18 @@ fn by_digest<'r>(repo: &'r Repo, pointer: &Pointer) -> Option<(PointedFile<'r>, 
         return None;
     }
     if let Ok(Some(bytes)) = worktree::read_now(repo, path)
-        && let Some(found) = matching(pointer, Content::Bytes(bytes), digest)
+        && let Some(found) = match_digest(pointer, Content::Bytes(bytes), digest)
     {
         return Some((found, None));
     }
     let commit = repo.commit("HEAD").ok()?;
     let blob = tree::blob(repo, &commit, path).ok()?;
-    let found = matching(pointer, Content::Blob(blob), digest)?;
+    let found = match_digest(pointer, Content::Blob(blob), digest)?;
     Some((found, Some(commit.id().to_string())))
 }
 
 /// Returns the span in this file if its bytes have the digest.
-fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<PointedFile<'r>> {
+fn match_digest<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<PointedFile<'r>> {
     let bytes = file.bytes();
     let encoding = Encoding::of_file(bytes);
     let text = || encoding.filter(|_| bytes.len() <= MAX_SEARCHED);

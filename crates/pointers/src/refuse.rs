@@ -25,7 +25,10 @@ pub(crate) fn no_repository() -> Refusal {
 /// Refuses because the repository cannot supply an object that it should have.
 pub(crate) fn broken(what: &str, error: &git2::Error) -> Refusal {
     unavailable(
-        format!("cannot read {what} from the repository: {}", said(error)),
+        format!(
+            "cannot read {what} from the repository: {}",
+            git_message(error)
+        ),
         "Run git fsck; in a partial clone, fetch the missing objects with git fetch --refetch.",
     )
     .because(error)
@@ -68,7 +71,7 @@ pub(crate) fn past_end(name: &str, last: u32, total: u64) -> Refusal {
 }
 
 /// Returns libgit2's message as part of a sentence.
-pub(crate) fn said(error: &git2::Error) -> String {
+pub(crate) fn git_message(error: &git2::Error) -> String {
     shorten(error.message().trim_end_matches('.'), 160)
 }
 

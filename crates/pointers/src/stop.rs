@@ -11,19 +11,19 @@ use crate::refuse;
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stop {
-    /// Ends work once `is_due` returns true. It is called often, so it must be quick.
-    pub fn when(is_due: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(is_due)))
+    /// Ends work once `is_over` returns true. It is called often, so it must be quick.
+    pub fn when(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(is_over)))
     }
 
     /// Returns whether work must end.
-    pub fn is_due(&self) -> bool {
-        self.0.as_ref().is_some_and(|is_due| is_due())
+    pub fn is_over(&self) -> bool {
+        self.0.as_ref().is_some_and(|is_over| is_over())
     }
 
     /// Refuses once work must end.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        if self.is_due() {
+        if self.is_over() {
             Err(refuse::unavailable(
                 "reading the repository took longer than one request may",
                 "Ask for fewer or smaller files, and pin to a commit id.",

@@ -21,9 +21,26 @@ pub enum StoreError {
         /// The cause.
         source: std::io::Error,
     },
-    /// A row that this build cannot read.
+    /// A row that this build cannot read. The other rows can still be read.
     #[error("a stored record cannot be read: {0}")]
     Record(String),
+    /// The index was not made from this journal.
+    #[error("a stored record cannot be read: {0}")]
+    ForeignIndex(String),
+    /// The identity of the home.
+    #[error("a stored record cannot be read: origin {0:?}")]
+    Origin(String),
+    /// An operation that cannot be written as JSON.
+    #[error("a stored record cannot be read: {0}")]
+    Unwritable(#[source] serde_json::Error),
+    /// The tables cannot be rebuilt from a journal with this fault.
+    #[error("a stored record cannot be read: {0}")]
+    JournalFault(String),
+    /// The tables cannot be rebuilt: the journal has this many entries of a newer build.
+    #[error(
+        "a stored record cannot be read: entries from a newer Engram: {0}. The tables may reflect them: rebuild with that version"
+    )]
+    NewerEntries(u64),
     /// The home was written by a newer build.
     #[error("{path} has version {found}; this build supports up to {known}")]
     Newer {
@@ -135,6 +152,11 @@ impl StoreError {
                 _ => Code::Internal,
             },
             Self::Record(_)
+            | Self::ForeignIndex(_)
+            | Self::Origin(_)
+            | Self::Unwritable(_)
+            | Self::JournalFault(_)
+            | Self::NewerEntries(_)
             | Self::Foreign { .. }
             | Self::Half { .. }
             | Self::Shared { .. }

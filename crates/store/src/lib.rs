@@ -28,7 +28,7 @@ mod journal;
 mod tables;
 mod until;
 
-pub use conflicts::{Attribution, Listing, Pair, Report, audience, conflict_id, side};
+pub use conflicts::{Attribution, ListedConflict, Pair, Report, audience, conflict_id, side};
 pub use doorbell::{Doorbell, Listener};
 pub use error::StoreError;
 pub use files::{
@@ -37,12 +37,13 @@ pub use files::{
 };
 pub use home::{Reader, Recovered, Store, Vacant, Writer, is_home, recover};
 pub use index::{
-    Frequencies, INDEX_FOLLOWER, Index, Kin, Look, Match, Related, SearchTerms, Worth,
+    INDEX_FOLLOWER, Index, IndexQuery, RelatedVersions, RelationKeys, SearchMatch, SearchTerms,
+    SearchWeights, TermFrequencies,
 };
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{
     AgentActivity, DeliveredFiles, Due, EngramCount, Events, Fingerprints, Grants, MessageTotals,
-    Messages, NameOwner, Pinned, ProjectActivity, Projects, ReadRequest, Snapshots, Spender,
+    Messages, NameOwner, ProjectActivity, Projects, ReadRequest, Snapshots, Spender, StoredPin,
     Traits, WorktreeState,
 };
 pub use until::read_until;

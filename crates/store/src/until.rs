@@ -21,36 +21,36 @@ thread_local! {
 }
 
 struct Limit {
-    is_due: Box<dyn Fn() -> bool>,
-    was_due: Cell<bool>,
+    is_over: Box<dyn Fn() -> bool>,
+    was_over: Cell<bool>,
 }
 
 impl Limit {
     /// Whether the limit is reached; this stays true.
-    fn is_due(&self) -> bool {
-        let is_due = self.was_due.get() || (self.is_due)();
-        self.was_due.set(is_due);
-        is_due
+    fn is_over(&self) -> bool {
+        let is_over = self.was_over.get() || (self.is_over)();
+        self.was_over.set(is_over);
+        is_over
     }
 }
 
-/// Runs `work`. Once `is_due` returns true, reads on this thread fail. Returns `None` if any read
+/// Runs `work`. Once `is_over` returns true, reads on this thread fail. Returns `None` if any read
 /// failed, because the result would be incomplete.
-pub fn read_until<T>(is_due: impl Fn() -> bool + 'static, work: impl FnOnce() -> T) -> Option<T> {
+pub fn read_until<T>(is_over: impl Fn() -> bool + 'static, work: impl FnOnce() -> T) -> Option<T> {
     let limit = Rc::new(Limit {
-        is_due: Box::new(is_due),
-        was_due: Cell::new(false),
+        is_over: Box::new(is_over),
+        was_over: Cell::new(false),
     });
-    let answer = under(Some(Rc::clone(&limit)), work);
-    (!limit.was_due.get()).then_some(answer)
+    let answer = with_limit(Some(Rc::clone(&limit)), work);
+    (!limit.was_over.get()).then_some(answer)
 }
 
 /// Runs `work` without a limit, because its result is stored, and half of it would stay wrong.
 pub(crate) fn without_limit<T>(work: impl FnOnce() -> T) -> T {
-    under(None, work)
+    with_limit(None, work)
 }
 
-fn under<T>(limit: Option<Rc<Limit>>, work: impl FnOnce() -> T) -> T {
+fn with_limit<T>(limit: Option<Rc<Limit>>, work: impl FnOnce() -> T) -> T {
     let _before = Before(LIMIT.replace(limit));
     work()
 }
@@ -65,11 +65,11 @@ impl Drop for Before {
 }
 
 /// Puts the reads of this connection under the limit of the thread that reads.
-pub(crate) fn heed(connection: &mut Connection) -> Result<()> {
-    let is_due = || {
+pub(crate) fn obey_limit(connection: &mut Connection) -> Result<()> {
+    let is_over = || {
         LIMIT
             .with_borrow(Clone::clone)
-            .is_some_and(|it| it.is_due())
+            .is_some_and(|it| it.is_over())
     };
-    Ok(connection.progress_handler(STEPS, Some(is_due))?)
+    Ok(connection.progress_handler(STEPS, Some(is_over))?)
 }

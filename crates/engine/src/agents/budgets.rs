@@ -4,7 +4,7 @@ use crate::{
     agents::{
         delivered,
         grants::{self, aged},
-        opened::{unknown, word},
+        opened::{unknown_agent, word},
     },
     context::{
         Context, author,
@@ -15,7 +15,7 @@ use crate::{
     },
     decide,
 };
-use engram_gateway::{budget, refuse_decision};
+use engram_gateway::{budget_of, refuse_decision};
 use engram_model::{
     AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, Cost, CostOf, GrantCount,
     GrantState, Meter, NextTurn, Operation, Refusal, Turned,
@@ -41,7 +41,7 @@ pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, R
             Some(id) => match in_project(tx, project, id)? {
                 Some(agent) if grants::may_look_at(cx, tx, project, id)? => vec![agent],
                 // The caller must not be able to tell a hidden agent from a missing one.
-                _ => return Err(unknown(id)),
+                _ => return Err(unknown_agent(id)),
             },
             None => {
                 let own = cx.caller.agent();
@@ -76,7 +76,7 @@ pub(crate) fn spent_by(
     let now = cx.engine.world.now();
     let limits = cx.engine.limits_of(tx, &agent.handle)?;
     let spent = tx.spend(&agent.handle, &agent.turn)?;
-    let shown = budget(&limits.deref, &spent, &agent.turn);
+    let shown = budget_of(&limits.deref, &spent, &agent.turn);
     let mut open = 0;
     for grant in tx.grants().unspent(&agent.handle)? {
         open += u32::from(aged(tx, grant, now)?.state(now) == GrantState::Open);
@@ -117,7 +117,7 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
     decide::decide(cx, &ground, |tx, _| {
         rates::admit(cx, tx)?;
         let found = in_project(tx, ground.project, &ask.agent)?;
-        let agent = found.ok_or_else(|| unknown(&ask.agent))?;
+        let agent = found.ok_or_else(|| unknown_agent(&ask.agent))?;
         refuse_decision(cx.caller, &kin_of(agent.clone()))?;
         let next = Agent {
             turn: turn.clone(),
@@ -180,7 +180,7 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
 fn costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
     let mut costs = Vec::new();
     for entry in tx.costs(agent, COSTS)? {
-        let (of, what) = match entry.known() {
+        let (of, what) = match entry.readable_operation() {
             Some(Operation::Dereferenced(read)) => (
                 read.turn,
                 CostOf::Read {

@@ -1,7 +1,7 @@
 //! Grants and requests for them. Each allows one agent one thing beyond its budget.
 
 use crate::{
-    agents::opened::unknown,
+    agents::opened::unknown_agent,
     context::{
         Context, Ground, author,
         caller::{digest_of, in_project, kin_of},
@@ -16,7 +16,9 @@ use crate::{
         gather::{self, copies},
     },
 };
-use engram_gateway::{GrantTerms, Kin, Wish, grant_terms, refuse_decision, refuse_revoke};
+use engram_gateway::{
+    AgentNode, GrantTerms, GrantWish, grant_terms, refuse_decision, refuse_revoke,
+};
 use engram_model::{
     AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer,
     GrantIssued, GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation,
@@ -62,7 +64,7 @@ impl ResolvedPointer {
 /// A grant that is about to be issued.
 struct GrantDraft<'a> {
     to: &'a AgentId,
-    wish: &'a Wish,
+    wish: &'a GrantWish,
     ttl: Option<&'a Ttl>,
     by: Option<&'a AgentId>,
     request: Option<String>,
@@ -78,14 +80,14 @@ pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, R
             let pointer = resolved.pointer;
             let cap_tokens = ask.cap_tokens;
             (
-                Wish::Read {
+                GrantWish::Read {
                     pointer,
                     cap_tokens,
                 },
                 resolved.copy,
             )
         }
-        (None, Some(chars)) if ask.cap_tokens.is_none() => (Wish::Code { chars }, None),
+        (None, Some(chars)) if ask.cap_tokens.is_none() => (GrantWish::Code { chars }, None),
         _ => {
             return Err(Refusal::new(
                 Code::SchemaInvalid,
@@ -111,7 +113,7 @@ pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<Gra
     let ground = cx.ground(true)?;
     let store = &cx.engine.store;
     let asked = store.read(|tx| waiting(tx, ground.project, &ask.id))?;
-    let wish = Wish::Read {
+    let wish = GrantWish::Read {
         pointer: asked.pointer.parse()?,
         cap_tokens: ask.cap_tokens,
     };
@@ -163,8 +165,8 @@ fn issue<'a>(
             revoked: false,
         };
         let pointer = match wanted.wish {
-            Wish::Read { pointer, .. } => Some(pointer),
-            Wish::Code { .. } => None,
+            GrantWish::Read { pointer, .. } => Some(pointer),
+            GrantWish::Code { .. } => None,
         };
         let copy = wanted.copy.map_or(&[][..], std::slice::from_ref);
         let mut entries = copies(tx, ground.project, pointer, copy)?;
@@ -488,9 +490,9 @@ fn waiting(
 }
 
 /// Returns an agent of this project as a node of the agents' tree.
-fn known(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<Kin, Refusal> {
+fn known(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<AgentNode, Refusal> {
     let found = in_project(tx, project, id)?;
-    found.map(kin_of).ok_or_else(|| unknown(id))
+    found.map(kin_of).ok_or_else(|| unknown_agent(id))
 }
 
 fn missing(what: &str, id: &str, list: &str) -> Refusal {

@@ -21,7 +21,7 @@ use crate::{
     },
     decide,
 };
-pub(crate) use engram_gateway::unknown;
+pub(crate) use engram_gateway::unknown_agent;
 
 /// The most agents that are listed.
 const LISTED: usize = 200;
@@ -144,7 +144,7 @@ pub(crate) fn refuse_unknown_caller(cx: &Context<'_>) -> Result<(), Refusal> {
     if is_known {
         Ok(())
     } else {
-        Err(unknown(handle))
+        Err(unknown_agent(handle))
     }
 }
 

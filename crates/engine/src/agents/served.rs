@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::context::Context;
-use engram_gateway::{admit_claim, fingerprints, is_own, read_print, told_print};
+use engram_gateway::{fingerprints, is_own_evidence, read_print, shown_print};
 use engram_model::{
     AgentId, Conflict, Durability, Engram, EngramId, Finding, Pointer, Refusal, RunId,
     operation::Served,
@@ -139,8 +139,10 @@ pub(crate) fn refuse_echo(
         return Ok(());
     };
     let is_served = |print| memory.contains(print);
-    let has_own = evidence.into_iter().any(|it| is_own(&it, is_served));
-    admit_claim(claim, has_own, is_served)
+    let has_own = evidence
+        .into_iter()
+        .any(|it| is_own_evidence(&it, is_served));
+    engram_gateway::refuse_echo(claim, has_own, is_served)
 }
 
 fn memory_of_caller(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<Memory>, Refusal> {
@@ -148,7 +150,7 @@ fn memory_of_caller(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<Memory>,
         return Ok(None);
     };
     let memory = Memory {
-        stored: tx.shown(&agent.handle)?,
+        stored: tx.fingerprints_of(&agent.handle)?,
         waiting: cx.engine.caches.served.prints(&agent.handle),
     };
     Ok((!memory.stored.is_empty() || !memory.waiting.is_empty()).then_some(memory))
@@ -171,7 +173,7 @@ impl Memory {
 /// The fingerprints of a shown text and of its evidence.
 pub(crate) fn told(words: &str, evidence: impl IntoIterator<Item = String>) -> Vec<u64> {
     let mut prints = fingerprints(head(words));
-    prints.extend(evidence.into_iter().map(|it| told_print(&it)));
+    prints.extend(evidence.into_iter().map(|it| shown_print(&it)));
     prints
 }
 

@@ -18,7 +18,7 @@ use crate::{
 };
 use engram_consistency::mask;
 use engram_gateway::{
-    Allowance, PaidBy, PointerRead, admit_read, budget, charge, charge_below, no_grant,
+    PaidBy, PointerRead, ReadAllowance, admit_read, budget_of, charge, charge_ancestors, no_grant,
 };
 use engram_model::{
     Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
@@ -162,12 +162,12 @@ fn allowance(
     payer: &Payer<'_>,
     funds: &Funds,
     pointer: Option<&str>,
-) -> Result<Allowance, Refusal> {
+) -> Result<ReadAllowance, Refusal> {
     let reading = PointerRead {
         agent: &payer.called.agent.handle,
         pointer,
         kind: payer.kind,
-        elders: &funds.purse.elders,
+        ancestors: &funds.purse.ancestors,
         now: funds.now,
     };
     let Purse { limits, spent, .. } = &funds.purse;
@@ -202,7 +202,7 @@ fn spend(
         turn,
         limits,
         spent,
-        elders,
+        ancestors,
     } = &funds.purse;
     if allowed.tokens < reply.tokens {
         return Err(Refusal::new(
@@ -217,11 +217,11 @@ fn spend(
         PaidBy::Grant(id) => (*spent, Some(id)),
     };
     let above = if allowed.is_bound {
-        charge_below(elders, payer.kind, reply.tokens)
+        charge_ancestors(ancestors, payer.kind, reply.tokens)
     } else {
         Vec::new()
     };
-    let shown = budget(limits, &after, turn);
+    let shown = budget_of(limits, &after, turn);
     let read = Read {
         turn: Some(turn.clone()),
         above,

@@ -18,7 +18,7 @@ use engram_model::{
     Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal, Sign,
     Spelling, Verdict, hash_keys, is_on_topic, spellings,
 };
-use engram_store::{Look, Match, Reader, SearchTerms, StoreError, Traits};
+use engram_store::{IndexQuery, Reader, SearchMatch, SearchTerms, StoreError, Traits};
 use jiff::Timestamp;
 
 /// The longest accepted query, in characters; claims have at most 500.
@@ -155,15 +155,18 @@ fn recall(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
-    found_by: &Option<Look>,
+    found_by: &Option<IndexQuery>,
     terms: &SearchTerms,
     spellings: &[Spelling],
     filter: &QueryFilter<'_>,
 ) -> Result<RankedEngrams, Refusal> {
-    let indexed = found_by.as_ref().map_or(0, Look::indexed);
+    let indexed = found_by.as_ref().map_or(0, IndexQuery::indexed);
     let (tail, older) = tx.traits_after(project, indexed, TAIL)?;
     let tail = keys_of(cx, tx, tail)?;
-    let mut found = found_by.as_ref().map(Look::frequencies).unwrap_or_default();
+    let mut found = found_by
+        .as_ref()
+        .map(IndexQuery::frequencies)
+        .unwrap_or_default();
     for (_, keys) in &tail {
         count_terms(keys, terms, &mut found);
     }
@@ -176,7 +179,7 @@ fn recall(
         }
     }
     let weights = TermWeights::new(terms, &found, filter.floor);
-    let rank = |found: &Match, traits: &Traits| {
+    let rank = |found: &SearchMatch, traits: &Traits| {
         if filter.admits(tx, traits) {
             Some(RankedEngram::new(
                 found,
@@ -271,10 +274,10 @@ fn keys_of(
 }
 
 /// The current index. If it fails, it is rebuilt; until then everything is scanned.
-fn look(cx: &Context<'_>, project: ProjectId, terms: &SearchTerms) -> Option<Look> {
+fn look(cx: &Context<'_>, project: ProjectId, terms: &SearchTerms) -> Option<IndexQuery> {
     let index = cx.engine.index()?;
     index
-        .look(project, terms)
+        .query(project, terms)
         .inspect_err(|error| cx.engine.drop_index(error))
         .ok()
 }

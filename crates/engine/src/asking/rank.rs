@@ -9,7 +9,7 @@ use std::{
 };
 
 use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
-use engram_store::{Frequencies, Match, SearchTerms, Traits, Worth};
+use engram_store::{SearchMatch, SearchTerms, SearchWeights, TermFrequencies, Traits};
 
 use crate::asking::keys::{VersionKeys, number};
 
@@ -45,11 +45,11 @@ pub(crate) struct TermWeights {
     exact: Vec<u64>,
     words: Vec<u64>,
     grams: Vec<u64>,
-    worth: Worth,
+    worth: SearchWeights,
 }
 
 impl TermWeights {
-    pub(crate) fn new(terms: &SearchTerms, found: &Frequencies, floor: f64) -> Self {
+    pub(crate) fn new(terms: &SearchTerms, found: &TermFrequencies, floor: f64) -> Self {
         let total = found.total as f64 + YOUNG;
         let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
             let rarity = |it: &u64| (1.0 + total / (*it as f64 + 1.0)).ln();
@@ -63,7 +63,7 @@ impl TermWeights {
             exact: numbers(&terms.exact),
             words: numbers(&terms.words),
             grams: numbers(&terms.grams),
-            worth: Worth {
+            worth: SearchWeights {
                 gram: (GRAM * whole / terms.grams.len().max(1) as f64).round() as u64,
                 floor: (floor * whole).ceil() as u64,
                 exact,
@@ -73,17 +73,17 @@ impl TermWeights {
     }
 
     /// The weights in the form that recall takes.
-    pub(crate) fn worth(&self) -> &Worth {
+    pub(crate) fn worth(&self) -> &SearchWeights {
         &self.worth
     }
 
     /// Returns which terms of the question a version has, in the form of the index, for a version
     /// that the index has not read.
-    pub(crate) fn of(&self, seq: u64, keys: &VersionKeys) -> Match {
-        let mut found = Match {
+    pub(crate) fn of(&self, seq: u64, keys: &VersionKeys) -> SearchMatch {
+        let mut found = SearchMatch {
             seq,
             grams: self.grams.iter().filter(|it| keys.has_gram(**it)).count(),
-            ..Match::default()
+            ..SearchMatch::default()
         };
         for (key, worth) in self.exact.iter().zip(&self.worth.exact) {
             if keys.has_exact(*key) {
@@ -104,7 +104,7 @@ impl TermWeights {
 }
 
 /// Adds a version that the index has not read to the index's counts.
-pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut Frequencies) {
+pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut TermFrequencies) {
     found.exact.resize(terms.exact.len(), 0);
     found.words.resize(terms.words.len(), 0);
     found.total += 1;
@@ -119,7 +119,7 @@ pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut F
 /// The alternative spellings of question words that no version contains.
 pub(crate) fn unknown_spellings<'s>(
     terms: &SearchTerms,
-    found: &Frequencies,
+    found: &TermFrequencies,
     spellings: &'s [Spelling],
 ) -> Vec<&'s Spelling> {
     let counts: HashMap<&String, u64> = terms
@@ -181,7 +181,7 @@ pub(crate) struct RankedEngram {
 impl RankedEngram {
     /// Ranks a candidate; `None` if it shares only a common word.
     pub(crate) fn new(
-        found: &Match,
+        found: &SearchMatch,
         traits: &Traits,
         weights: &TermWeights,
         run: Option<RunId>,

@@ -83,7 +83,7 @@ impl TrackRecord {
         let mut lost = Self::default();
         for (ruling, judge) in tx.winners(project, VERDICTS)? {
             let side = ruling.winner.as_deref().unwrap_or_default();
-            let winner = tx.voices(project, side, None)?.into_iter().next();
+            let winner = tx.versions_on_side(project, side, None)?.into_iter().next();
             // A verdict by the winner's own author does not count.
             if judge.is_some() && winner.as_ref().is_some_and(|it| it.agent == judge) {
                 continue;

@@ -216,17 +216,21 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
         .map(|it| it.lineage_id)
         .collect::<BTreeSet<_>>()
     {
-        versions.extend(tx.asking(lineage)?.into_iter().filter(|it| !it.redacted));
+        versions.extend(
+            tx.todos_about(lineage)?
+                .into_iter()
+                .filter(|it| !it.redacted),
+        );
     }
     let hash = &engram.content_hash;
     let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
-    let mut events = tx.events().saying(engram.project, digest)?;
+    let mut events = tx.events().with_digest(engram.project, digest)?;
     let pointers: Vec<Pointer> = versions.iter().flat_map(|it| it.pointers.clone()).collect();
     for pointer in &pointers {
         if let Target::Sam { kind, slug, date } = &pointer.target
             && kind == OWN_EVENT
         {
-            events.extend(tx.events().at(engram.project, kind, slug, *date)?);
+            events.extend(tx.events().at_address(engram.project, kind, slug, *date)?);
         }
     }
     events.sort_unstable();

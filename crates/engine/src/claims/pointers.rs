@@ -5,7 +5,7 @@ use engram_model::{
     Check, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
     Health, Kind, Lines, Pin, Pointer, PointerInput, PutReply, REVERIFY, Refusal, Target,
 };
-use engram_pointers::{Anchors, Stand, track::State};
+use engram_pointers::{Anchors, SpanStanding, track::SpanState};
 
 use crate::{
     claims::{
@@ -52,7 +52,8 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
                     let found = found.and_then(|stand| {
                         // A pointer to the result of that work was already reviewed.
                         let here = stand.here.as_ref().map(|anchor| anchor.state);
-                        if since.is_none() || here.is_ok_and(|state| state == State::Unchanged) {
+                        if since.is_none() || here.is_ok_and(|state| state == SpanState::Unchanged)
+                        {
                             stand.here
                         } else {
                             stand.since_head
@@ -186,11 +187,11 @@ fn inputs(pointers: &[Pointer]) -> Vec<PointerInput> {
 
 /// Returns the address of a pointer's lines as they are now: at the commit that is checked out, or
 /// in the working tree if they changed since that commit.
-fn repinned_one(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, Refusal> {
+fn repinned_one(pointer: &Pointer, stand: SpanStanding, head: &str) -> Result<Pointer, Refusal> {
     let committed = stand.at_head?.place;
     let is_edited = !matches!(
         stand.since_head.map(|it| it.state),
-        Ok(State::Unchanged | State::Moved | State::Renamed)
+        Ok(SpanState::Unchanged | SpanState::Moved | SpanState::Renamed)
     );
     let here = stand.here?.place;
     let (place, new_pin) = match (here, committed) {

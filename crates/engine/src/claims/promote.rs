@@ -26,7 +26,7 @@ use crate::{
     },
     decide,
 };
-use engram_gateway::{Promoted, refuse_promotion};
+use engram_gateway::{PromotedClaim, refuse_promotion};
 use engram_model::{
     AgentId, Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, Promote,
     PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
@@ -59,7 +59,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
     findings::before_comparing(cx);
     let decided = decide::decide(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
-        let claim = Promoted {
+        let claim = PromotedClaim {
             scope: head.scope,
             confidence: head.confidence,
             author: head.agent.as_ref(),

@@ -270,7 +270,7 @@ fn held_already(
 ) -> Result<Vec<Engram>, Refusal> {
     let clock = cx.engine.world.now();
     let own = side(&claim.new.topic, &claim.new.claim);
-    let mut held = tx.holding(project, &own, clock)?;
+    let mut held = tx.holding_on_side(project, &own, clock)?;
     let elsewhere = tx.same_content(project, &claim.content_hash, clock)?;
     let said: Vec<EngramId> = held.iter().map(|it| it.id).collect();
     held.extend(elsewhere.into_iter().filter(|it| !said.contains(&it.id)));
@@ -420,7 +420,7 @@ pub(crate) fn answered(
     lineage: LineageId,
     by: &str,
 ) -> Result<Vec<Planned>, Refusal> {
-    let mut open = tx.asking(lineage)?;
+    let mut open = tx.todos_about(lineage)?;
     open.retain(|it| it.valid_until.is_none());
     Ok(open.iter().map(|it| Planned::ended(it, by)).collect())
 }

@@ -36,7 +36,7 @@ pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> 
     let store = &cx.engine.store;
     engram.lost = store.read::<_, Refusal>(|tx| Ok(tx.lost(&engram)?))?;
     if engram.valid_until.is_none() {
-        engram.asked = store.read::<_, Refusal>(|tx| Ok(tx.asked(engram.lineage_id)?))?;
+        engram.asked = store.read::<_, Refusal>(|tx| Ok(tx.open_todo_about(engram.lineage_id)?))?;
         let told = std::slice::from_mut(&mut engram);
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, told.iter_mut()))?;
     }
@@ -99,7 +99,7 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
                 // Later corroborations were not known at that time.
                 told.figures = Figures::default();
             } else if told.valid_until.is_none() {
-                told.asked = tx.asked(told.lineage_id)?;
+                told.asked = tx.open_todo_about(told.lineage_id)?;
             } else if let Some(newer) = tx.successor(told.lineage_id, told.seq)? {
                 replaced.push((told.id, newer));
             }
@@ -203,7 +203,7 @@ fn is_for(
 fn said_at(tx: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
     match pointer.parse::<Pointer>().map(|it| it.target) {
         Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {
-            Ok(tx.events().at(project, &kind, &slug, date)?.pop())
+            Ok(tx.events().at_address(project, &kind, &slug, date)?.pop())
         }
         _ => Ok(None),
     }

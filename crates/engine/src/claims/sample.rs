@@ -16,7 +16,7 @@ use engram_model::{
     PointerInput, ProjectId, PutReply, Refusal, SAMPLE, SampleReply, Scope, Target, count,
 };
 use engram_pointers::{
-    Large,
+    LargeFile,
     track::{Became, Trace, lately},
 };
 use engram_store::Reader;
@@ -70,7 +70,7 @@ pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
 }
 
 /// Makes one claim by two agents, in one commit. The last lines of the file show its length.
-fn say_twice(cx: &Context<'_>, file: &Large) -> Result<PutReply, Refusal> {
+fn say_twice(cx: &Context<'_>, file: &LargeFile) -> Result<PutReply, Refusal> {
     let claim = format!(
         "`{}` is the longest source file here: {}.",
         file.path,

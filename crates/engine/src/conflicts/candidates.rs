@@ -216,19 +216,21 @@ fn by_keys(
     if keys.is_empty() {
         return Ok((Vec::new(), 0));
     }
-    let kin = engine.opened_index().and_then(|index| {
-        let kin = index.kin();
-        kin.inspect_err(|error| engine.close_index(error)).ok()
+    let related = engine.opened_index().and_then(|index| {
+        let related = index.related_versions();
+        related.inspect_err(|error| engine.close_index(error)).ok()
     });
-    let indexed = kin.as_ref().map_or(0, engram_store::Kin::indexed);
+    let indexed = related
+        .as_ref()
+        .map_or(0, engram_store::RelatedVersions::indexed);
     let (tail, mut floor) = engine
         .caches
         .claims
         .behind(search.tx, project, indexed, keys)?;
     let mut found = Vec::new();
     for (key, behind) in keys.iter().zip(tail) {
-        let (mut under, mut has_more) = match &kin {
-            Some(kin) => kin.of(*key, below.min(indexed.saturating_add(1)), READ)?,
+        let (mut under, mut has_more) = match &related {
+            Some(related) => related.of(*key, below.min(indexed.saturating_add(1)), READ)?,
             None => (Vec::new(), false),
         };
         under.extend(behind.into_iter().filter(|seq| *seq < below));

@@ -20,7 +20,7 @@ pub(crate) fn holding(
 ) -> Result<[Vec<Engram>; 2], Refusal> {
     let mut sides = [Vec::new(), Vec::new()];
     for (own, holding) in pair.sides.iter().zip(&mut sides) {
-        *holding = tx.holding(pair.project, own, clock)?;
+        *holding = tx.holding_on_side(pair.project, own, clock)?;
         holding.retain(|version| pair.is_about(version) && !ended.contains(&version.id));
         let is_of_side = |new: &&Engram| pair.is_about(new) && side(&new.topic, &new.claim) == *own;
         holding.extend(begun.iter().filter(is_of_side).cloned());

@@ -14,7 +14,7 @@ use engram_model::{
     Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Engram, Finding,
     Listed, Noticed, ProjectId, Refusal, Severity, is_on_topic,
 };
-use engram_store::{Listing, Reader, side};
+use engram_store::{ListedConflict, Reader, side};
 use jiff::Timestamp;
 
 /// The default number of conflicts on a page, and the maximum.
@@ -177,7 +177,7 @@ pub(crate) fn tell_conflicts<'a>(
             }
             let [a, b] = &pair.sides;
             let other = if *a == own { b } else { a };
-            let voices = tx.holding(engram.project, other, clock)?;
+            let voices = tx.holding_on_side(engram.project, other, clock)?;
             if voices.iter().any(|it| visibility.may_see(it))
                 && covering(tx, &pair, clock)?.is_none()
             {
@@ -258,7 +258,7 @@ pub(super) fn listed(
     filter: &ConflictFilter,
     visibility: &Visibility,
     clock: Timestamp,
-) -> Result<Vec<Listing>, Refusal> {
+) -> Result<Vec<ListedConflict>, Refusal> {
     // A conflict that closed by itself has no verdict, so it is stored as open.
     let (status, holds) = match filter.status {
         Listed::Open => (Some(ConflictStatus::Open), Some(true)),
@@ -290,7 +290,7 @@ fn places(
         let known = worst.entry(&one.topics[0]).or_insert(one.severity);
         *known = (*known).max(one.severity);
     }
-    let place = |one: &Listing| ConflictPlace {
+    let place = |one: &ListedConflict| ConflictPlace {
         worst: Reverse(
             worst
                 .get(one.topics[0].as_str())

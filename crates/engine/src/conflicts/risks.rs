@@ -153,7 +153,7 @@ pub(crate) fn aftermath(
     for pair in &reopened {
         // While the dismissal stood, these versions were not compared for any run.
         again.extend(
-            tx.holding(pair.project, &pair.sides[0], clock)?
+            tx.holding_on_side(pair.project, &pair.sides[0], clock)?
                 .iter()
                 .map(|it| it.seq),
         );

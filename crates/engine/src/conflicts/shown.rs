@@ -194,7 +194,7 @@ fn voice(
     visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Option<Engram>, Refusal> {
-    let mut voices = tx.voices(pair.project, side, pair.run)?;
+    let mut voices = tx.versions_on_side(pair.project, side, pair.run)?;
     voices.retain(|it| visibility.may_see(it));
     let holding = voices.iter().position(|it| it.holds_now(clock));
     let settled = || voices.iter().position(|it| known.contains(&it.id));

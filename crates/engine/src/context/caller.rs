@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Mutex};
 
-use engram_gateway::{GENERATIONS, Kin};
+use engram_gateway::{AgentNode, GENERATIONS};
 use engram_model::{
     AgentId, Code, ProjectId, Refusal, RunId, is_hidden,
     operation::{Agent, Topics},
@@ -192,8 +192,8 @@ pub(crate) fn line_of(tx: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agen
 }
 
 /// The agent as a node of the agents' tree.
-pub(crate) fn kin_of(agent: Agent) -> Kin {
-    Kin {
+pub(crate) fn kin_of(agent: Agent) -> AgentNode {
+    AgentNode {
         agent: agent.handle,
         parent: agent.parent,
         run: agent.run,

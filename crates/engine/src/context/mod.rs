@@ -27,7 +27,7 @@ use crate::{
     },
     world::Gone,
 };
-use engram_gateway::narrowed;
+use engram_gateway::narrowed_limits;
 use engram_model::{
     AgentId, Caller, Code, JournalTime, Limits, ProjectId, Refusal,
     operation::{Admitted, Agent, Located},
@@ -128,7 +128,7 @@ impl<'e> Context<'e> {
             Caller::Agent(_) => self.patience,
         };
         let stop = self.engine.world.stop_after(patience, self.gone.clone());
-        read_until(move || stop.is_due(), look)
+        read_until(move || stop.is_over(), look)
     }
 
     pub(crate) fn new(engine: &'e Engine, caller: &'e Caller) -> Self {
@@ -436,7 +436,7 @@ pub(crate) fn narrowed_for(
 ) -> Result<Limits, Refusal> {
     let mut limits = limits.clone();
     for one in line_of(tx, agent)? {
-        limits = narrowed(&limits, &tx.messages().narrowed(&one.handle)?);
+        limits = narrowed_limits(&limits, &tx.messages().budgets_of(&one.handle)?);
     }
     Ok(limits)
 }

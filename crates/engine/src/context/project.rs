@@ -122,7 +122,7 @@ pub(crate) fn ground_of(
 fn kept_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
     let now = engine.world.now();
     let (id, is_empty, commits) = engine.store.read::<_, Refusal>(|tx| {
-        let id = tx.projects().at(&place(repo))?;
+        let id = tx.projects().id_at(&place(repo))?;
         let newest = match id {
             Some(id) => tx.newest_holding(id, now, None, KNOWN_BY)?,
             None => Vec::new(),

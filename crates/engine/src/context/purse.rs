@@ -1,6 +1,6 @@
 //! What an agent may still read.
 
-use engram_gateway::{Elder, narrowed};
+use engram_gateway::{Ancestor, narrowed_limits};
 use engram_model::{DerefLimits, Refusal, Spend, operation::ReadBelow};
 use engram_store::Reader;
 
@@ -15,7 +15,7 @@ pub(crate) struct Purse {
     pub(crate) limits: DerefLimits,
     pub(crate) spent: Spend,
     /// Its ancestors, its parent first.
-    pub(crate) elders: Vec<Elder>,
+    pub(crate) ancestors: Vec<Ancestor>,
 }
 
 pub(crate) fn purse(
@@ -25,13 +25,13 @@ pub(crate) fn purse(
 ) -> Result<Purse, Refusal> {
     let handle = &called.agent.handle;
     let mut limits = cx.engine.config.limits.clone();
-    let mut elders = Vec::new();
+    let mut ancestors = Vec::new();
     for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
-        limits = narrowed(&limits, &tx.messages().narrowed(&one.handle)?);
+        limits = narrowed_limits(&limits, &tx.messages().budgets_of(&one.handle)?);
         if one.handle != *handle {
             // An ancestor's stored turn counts for its descendants until its own next call begins
             // another.
-            elders.push(Elder {
+            ancestors.push(Ancestor {
                 limits: limits.deref.clone(),
                 below: ReadBelow {
                     spent: tx.spend_below(&one.handle, &one.turn)?,
@@ -41,12 +41,12 @@ pub(crate) fn purse(
             });
         }
     }
-    elders.reverse();
+    ancestors.reverse();
     let turn = called.turn(tx)?;
     Ok(Purse {
         spent: tx.spend(handle, &turn)?,
         limits: limits.deref,
         turn,
-        elders,
+        ancestors,
     })
 }

@@ -40,7 +40,7 @@ pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> R
         let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
         Ok(count.saturating_add(more))
     };
-    engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
+    engram_gateway::admit_stranger_write(limits, all(60)?, all(3_600)?)
 }
 
 /// Limits what an agent may write through its descendants, just as its reads are limited.
@@ -60,5 +60,5 @@ fn admit_tree(
         let count = tx.count_by_tree(agent.project, root, since(now, seconds), now)?;
         Ok(count.saturating_add(more))
     };
-    engram_gateway::admit_tree(limits, all(60)?, all(3_600)?)
+    engram_gateway::admit_tree_write(limits, all(60)?, all(3_600)?)
 }

@@ -45,7 +45,12 @@ impl Shelf for HomeShelf<'_> {
         self.store.read(|tx: &Reader<'_>| {
             // The event of making a claim repeats the claim, so only readers of the claim may see
             // it.
-            for seq in tx.events().at(project, kind, slug, date)?.into_iter().rev() {
+            for seq in tx
+                .events()
+                .at_address(project, kind, slug, date)?
+                .into_iter()
+                .rev()
+            {
                 if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
                     let told = |(text, attribution): (String, Attribution)| {
                         let (by, at) = (names::by(&attribution), attribution.at);

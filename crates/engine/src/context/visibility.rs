@@ -1,6 +1,6 @@
 //! What a caller may see (docs/design.md#scopes-and-runs).
 
-use engram_gateway::{Kin, may_read_topic};
+use engram_gateway::{AgentNode, may_read_topic};
 use engram_model::{Engram, ProjectId, RunId, Scope};
 
 /// What a caller may see.
@@ -9,7 +9,7 @@ pub(crate) enum Visibility {
     /// The user.
     All,
     /// An agent: its own run, its own project, its topics.
-    Agent { project: ProjectId, kin: Kin },
+    Agent { project: ProjectId, kin: AgentNode },
 }
 
 impl Visibility {

@@ -5,12 +5,12 @@ use crate::{
     Engine, HomeShelf,
     context::{Context, purse, rates, screen::screen_snapshot},
 };
-use engram_gateway::{admit, admit_below};
+use engram_gateway::{admit_by_ancestors, admit_by_budget};
 use engram_model::{
     Code, Operation, Pointer, PointerType, ProjectId, Refusal, Target,
     operation::{Event, Snapshot},
 };
-use engram_pointers::{Repo, copied, resolve};
+use engram_pointers::{Repo, pinned_to_copy, resolve};
 use engram_store::Reader;
 
 /// The evidence of a claim, as found.
@@ -104,19 +104,19 @@ pub(crate) fn keep_commits(
         return Ok((pointer, None));
     };
     for commit in pointer.commits() {
-        if repo.keeps(commit) {
+        if repo.keeps_commit(commit) {
             continue;
         }
         // An agent that may store nothing writes no refs either.
         cx.engine.store.read(|tx| rates::admit(cx, tx))?;
-        let Err(error) = repo.keep(commit) else {
+        let Err(error) = repo.keep_commit(commit) else {
             continue;
         };
         tracing::info!(%error, "a pinned commit cannot be kept; its file is copied");
         let fits = |(pointer, copy): &(Pointer, Snapshot)| {
             screen_snapshot(copy).is_ok() && check_length(cx.engine, pointer).is_ok()
         };
-        return Ok(match copied(repo, &pointer)?.filter(fits) {
+        return Ok(match pinned_to_copy(repo, &pointer)?.filter(fits) {
             Some((pointer, copy)) => (pointer, Some(copy)),
             None => (pointer, None),
         });
@@ -130,8 +130,8 @@ fn has_spent(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
         return Ok(false);
     };
     let purse = cx.engine.store.read(|tx| purse::purse(cx, tx, called))?;
-    let own = admit(&purse.limits, &purse.spent, kind);
-    Ok(own.and(admit_below(&purse.elders, kind)).is_err())
+    let own = admit_by_budget(&purse.limits, &purse.spent, kind);
+    Ok(own.and(admit_by_ancestors(&purse.ancestors, kind)).is_err())
 }
 
 /// Removes hints from a refusal for an agent without remaining budget: the reason why a pointer

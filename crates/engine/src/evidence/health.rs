@@ -47,7 +47,7 @@ fn tell_kept<'e>(
     engrams: impl Iterator<Item = &'e mut Engram>,
 ) -> Result<(), Refusal> {
     cx.engine.store.read(|tx| {
-        let is_known = tx.looked(tree.project, &tree.worktree)?.is_some();
+        let is_known = tx.worktree_state(tree.project, &tree.worktree)?.is_some();
         for engram in engrams.filter(|it| it.project == tree.project && it.valid_until.is_none()) {
             engram.health = match tx.health(engram.id, &tree.worktree)? {
                 // It resolved when it was stored, and no change was found since.

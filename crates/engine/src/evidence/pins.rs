@@ -4,8 +4,9 @@ use engram_model::{
     CheckedPointer, Engram, Health, Kind, Lines, Pin, Pointer, REVERIFY, Refusal, Target,
 };
 use engram_pointers::{
-    Anchors, Found, Origin, Pinned, Repo, Resolved, Shelf, Stand, Stands, resolve,
-    track::{Anchor, Span, State},
+    Anchors, FoundAnchor, PinnedSpan, Repo, Resolved, Shelf, SpanOrigin, SpanStanding,
+    SpanStandings, resolve,
+    track::{Anchor, Span, SpanState},
 };
 
 use crate::HomeShelf;
@@ -19,7 +20,7 @@ pub(crate) struct FollowedPointer {
     /// The pointer as stored.
     pub(crate) pointer: Box<str>,
     /// The lines to follow, or why they cannot be found at the pin.
-    pub(crate) pinned: Result<Pinned, Box<Refusal>>,
+    pub(crate) pinned: Result<PinnedSpan, Box<Refusal>>,
     /// Whether the sender read something other than what is pinned.
     pub(crate) phantom: bool,
 }
@@ -51,7 +52,7 @@ pub(crate) fn followed(
                 Ok((lines, phantom)) => {
                     let (start, end) = (lines.start, lines.end);
                     let span = Span { path, start, end };
-                    (Ok(Pinned { origin, span }), phantom)
+                    (Ok(PinnedSpan { origin, span }), phantom)
                 }
                 Err(refusal) => (Err(Box::new(refusal)), false),
             };
@@ -80,7 +81,7 @@ pub(crate) fn of_resolved(
     Some(FollowedPointer {
         index: 0,
         pointer: resolved.pointer.to_string().into(),
-        pinned: Ok(Pinned {
+        pinned: Ok(PinnedSpan {
             origin,
             span: Span {
                 path,
@@ -94,7 +95,7 @@ pub(crate) fn of_resolved(
 }
 
 /// The path and its pin; `None` for an address that is in no tree.
-fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)> {
+fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, SpanOrigin)> {
     let (Target::Repo { path, pin, .. }
     | Target::Artifact {
         name: path, pin, ..
@@ -104,8 +105,8 @@ fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)>
         return None;
     };
     let origin = match pin {
-        Pin::Rev(commit) => Origin::Commit(commit.clone()),
-        Pin::Digest(digest) => Origin::Kept {
+        Pin::Rev(commit) => SpanOrigin::Commit(commit.clone()),
+        Pin::Digest(digest) => SpanOrigin::Kept {
             digest_hex: digest.clone(),
             base: shelf.base(path, digest),
         },
@@ -140,7 +141,7 @@ fn count_lines(bytes: &[u8]) -> u32 {
 }
 
 /// The result of checking one pointer.
-pub(crate) type StandResult = Result<Stand, Refusal>;
+pub(crate) type StandResult = Result<SpanStanding, Refusal>;
 
 /// Checks all pointers of these claims at once. A pointer that cannot be followed gets an error.
 pub(crate) fn look<'h>(
@@ -150,8 +151,8 @@ pub(crate) fn look<'h>(
     followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<(Option<String>, Vec<StandResult>), Refusal> {
     let pinned = pinned(followed.clone());
-    let Stands { head, stands } = anchors.look(repo, shelf, &pinned)?;
-    Ok((head, answers(followed, stands)))
+    let SpanStandings { head, standings } = anchors.standings(repo, shelf, &pinned)?;
+    Ok((head, answers(followed, standings)))
 }
 
 /// Like [`look`], across the work since a revision.
@@ -162,8 +163,8 @@ pub(crate) fn look_since<'h>(
     followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<Vec<StandResult>, Refusal> {
     let pinned = pinned(followed.clone());
-    let stands = Anchors::default().since(repo, shelf, rev, &pinned)?;
-    Ok(answers(followed, stands))
+    let standings = Anchors::default().since(repo, shelf, rev, &pinned)?;
+    Ok(answers(followed, standings))
 }
 
 /// Where one pointer that was just resolved is now. A pointer read from the working tree is still
@@ -173,10 +174,10 @@ pub(crate) fn look_at(
     shelf: &dyn Shelf,
     followed: &FollowedPointer,
     resolved: &Resolved,
-) -> Found {
+) -> FoundAnchor {
     if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &followed.pinned) {
         return Ok(Anchor {
-            state: State::Unchanged,
+            state: SpanState::Unchanged,
             place: Some(pinned.span.clone()),
             confidence: 1.0,
         });
@@ -190,17 +191,17 @@ pub(crate) fn look_at(
     found.pop().unwrap_or_else(|| Err(not_answered()))?.here
 }
 
-fn pinned<'h>(followed: impl Iterator<Item = &'h FollowedPointer>) -> Vec<Pinned> {
+fn pinned<'h>(followed: impl Iterator<Item = &'h FollowedPointer>) -> Vec<PinnedSpan> {
     followed.filter_map(|it| it.pinned.clone().ok()).collect()
 }
 
 fn answers<'h>(
     followed: impl Iterator<Item = &'h FollowedPointer>,
-    stands: Vec<Stand>,
+    standings: Vec<SpanStanding>,
 ) -> Vec<StandResult> {
-    let mut stands = stands.into_iter();
+    let mut standings = standings.into_iter();
     let found = followed.map(|it| match &it.pinned {
-        Ok(_) => stands.next().ok_or_else(not_answered),
+        Ok(_) => standings.next().ok_or_else(not_answered),
         Err(refusal) => Err(Refusal::clone(refusal)),
     });
     found.collect()
@@ -225,7 +226,7 @@ pub(crate) fn health(followed: &[FollowedPointer], found: &[StandResult]) -> Hea
     )
 }
 
-pub(crate) fn checked(followed: &FollowedPointer, found: Found) -> CheckedPointer {
+pub(crate) fn checked(followed: &FollowedPointer, found: FoundAnchor) -> CheckedPointer {
     let mut checked = CheckedPointer {
         pointer: followed.pointer.to_string(),
         state: None,

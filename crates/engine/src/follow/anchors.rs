@@ -13,7 +13,7 @@ use std::{
 };
 
 use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
-use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
+use engram_pointers::{Anchors, Repo, SpanStanding, TreeEvent, Watch};
 use engram_store::{Reader, WorktreeState, open_private};
 
 use crate::{
@@ -277,7 +277,7 @@ impl AnchorFollower {
         let name = self.tree.follower();
         let (looked, cursor, head) = engine.store.read::<_, Refusal>(|tx| {
             Ok((
-                tx.looked(project, &worktree)?,
+                tx.worktree_state(project, &worktree)?,
                 tx.cursor(&name)?,
                 tx.head()?,
             ))
@@ -326,10 +326,10 @@ impl AnchorFollower {
         }
     }
 
-    fn widen(&mut self, stir: Stir) -> Result<(), Refusal> {
+    fn widen(&mut self, stir: TreeEvent) -> Result<(), Refusal> {
         match (&mut self.watch, stir) {
-            (Some(watch), Stir::Folder(folder)) => watch.extend(&folder),
-            (Some(watch), Stir::Lost) => watch.renew(),
+            (Some(watch), TreeEvent::Folder(folder)) => watch.extend(&folder),
+            (Some(watch), TreeEvent::Lost) => watch.renew(),
             _ => Ok(()),
         }
     }
@@ -348,7 +348,7 @@ impl AnchorFollower {
             self.cursor = last.seq;
             let project = self.tree.project;
             for entry in entries.iter().filter(|it| it.project == project) {
-                match entry.known() {
+                match entry.readable_operation() {
                     Some(Operation::Stored(stored)) => {
                         if let Some(old) = stored.supersedes {
                             self.followed.remove(&old);
@@ -392,7 +392,7 @@ impl AnchorFollower {
         };
         let all = ids.iter().flat_map(|id| &self.followed[id]);
         let (head, found) = look(&mut self.anchors, repo, &shelf, all)?;
-        let mut rest: &[Result<Stand, Refusal>] = &found;
+        let mut rest: &[Result<SpanStanding, Refusal>] = &found;
         let mut changed = Vec::new();
         for id in ids {
             let followed = &*self.followed[&id];
@@ -415,7 +415,7 @@ impl AnchorFollower {
             .filter(|it| !self.followed.contains_key(it))
             .collect();
         let note = match &self.watch {
-            Some(watch) => watch.coverage().words(),
+            Some(watch) => watch.coverage().sentence(),
             None => Some("the working tree cannot be watched".to_owned()),
         };
         let has_moved = (&head, &note) != (&self.looked.head, &self.looked.note) || only.is_some();
@@ -431,7 +431,7 @@ impl AnchorFollower {
                 .filter_map(|it| it.pinned.as_ref().ok());
             let now = self.known.values().flat_map(|it| &it.pointers);
             let paths = pinned.map(|it| it.span.path.as_str());
-            watch.keep(paths.chain(now.filter_map(|it| it.path.as_deref())))?;
+            watch.watch_evidence(paths.chain(now.filter_map(|it| it.path.as_deref())))?;
         }
         Ok(())
     }

@@ -82,8 +82,8 @@ pub(crate) fn help_compare(engine: &Engine) -> Result<(), Refusal> {
     let stop = engine.world.stop_after(ON_LEAVING, None);
     let mut failed = BTreeMap::new();
     let own = Context::own(engine);
-    while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_due())? {
-        if stop.is_due() {
+    while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_over())? {
+        if stop.is_over() {
             break;
         }
     }

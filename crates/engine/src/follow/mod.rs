@@ -27,7 +27,7 @@ use crate::{
     },
 };
 use engram_model::{Code, Entry, Feed, Refusal};
-use engram_pointers::Stir;
+use engram_pointers::TreeEvent;
 use engram_store::Listener;
 use jiff::Timestamp;
 
@@ -74,7 +74,7 @@ pub(crate) enum Woken {
     /// The journal moved, or there is work for this follower.
     Bell,
     /// The working tree changed.
-    Tree(Stir),
+    Tree(TreeEvent),
     /// The engine is gone.
     Gone,
 }

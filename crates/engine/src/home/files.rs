@@ -87,7 +87,7 @@ pub fn is_home_there(home: &Path) -> bool {
 /// # Errors
 /// Those of [`Engine::open`](crate::Engine::open); none if there is no home yet.
 pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
-    Ok(Store::look(home)?)
+    Ok(Store::check(home)?)
 }
 
 /// Opens a home, and removes the rights of others to it.

@@ -3,7 +3,7 @@
 use crate::{
     agents::{
         grants::aged,
-        opened::{self, unknown},
+        opened::{self, unknown_agent},
         served::told,
     },
     claims::lineage::head_of,
@@ -19,7 +19,8 @@ use crate::{
     decide,
 };
 use engram_gateway::{
-    Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, pin_text,
+    BriefCandidate, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin, compose_brief,
+    pin_text,
 };
 use engram_model::{
     AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
@@ -27,7 +28,7 @@ use engram_model::{
     Spend, Unpinning,
     operation::{Agent, BriefPin, Served},
 };
-use engram_store::{Pinned, Reader, Traits};
+use engram_store::{Reader, StoredPin, Traits};
 use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
@@ -46,8 +47,8 @@ type BudgetFigures = Vec<(String, Figure)>;
 /// A brief with its material.
 struct ComposedBrief {
     reply: BriefReply,
-    pins: Vec<Pinned>,
-    candidates: Vec<Candidate>,
+    pins: Vec<StoredPin>,
+    candidates: Vec<BriefCandidate>,
 }
 
 pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
@@ -68,7 +69,7 @@ pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, 
         None => store.read::<_, Refusal>(|tx| Ok(composed(cx, tx, project, None)?.reply))?,
         Some(id) => {
             let found = store.read(|tx| in_project(tx, project, id))?;
-            let agent = found.ok_or_else(|| unknown(id))?;
+            let agent = found.ok_or_else(|| unknown_agent(id))?;
             let caller = Caller::Agent(id.clone());
             let seen = Context::as_seen(cx.engine, &caller, agent);
             store.read::<_, Refusal>(|tx| Ok(composed(&seen, tx, project, None)?.reply))?
@@ -144,7 +145,7 @@ fn line_of(
     project: ProjectId,
     head: &Engram,
 ) -> Result<String, Refusal> {
-    let first = Pinned {
+    let first = StoredPin {
         seq: 0,
         agent: None,
         lineage: Some(head.lineage_id),
@@ -207,7 +208,7 @@ fn composed(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
-    first: Option<Pinned>,
+    first: Option<StoredPin>,
 ) -> Result<ComposedBrief, Refusal> {
     let limits = &cx.engine.config.limits;
     let agent = cx.agent()?;
@@ -219,12 +220,12 @@ fn composed(
     let (candidates, pinned) = candidates(cx, tx, project, &pins)?;
     let near = near(tx, project, agent)?;
     let roles = near.iter().filter_map(|it| {
-        Some(ForRole {
+        Some(BriefRole {
             role: it.role.clone()?,
             reads: it.topics.read.clone(),
         })
     });
-    let material = Material {
+    let material = BriefMaterial {
         pins: pinned,
         roles: roles.collect(),
         budgets: budgets_of(cx, tx, &near)?,
@@ -236,7 +237,7 @@ fn composed(
         candidates,
     };
     Ok(ComposedBrief {
-        reply: compose(&material, limits, limits.message.inline_tokens),
+        reply: compose_brief(&material, limits, limits.message.inline_tokens),
         candidates: material.candidates,
         pins,
     })
@@ -248,8 +249,8 @@ fn candidates(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
-    pins: &[Pinned],
-) -> Result<(Vec<Candidate>, Vec<engram_gateway::Pinned>), Refusal> {
+    pins: &[StoredPin],
+) -> Result<(Vec<BriefCandidate>, Vec<engram_gateway::BriefLinePin>), Refusal> {
     let (visibility, now) = (cx.visibility_in(project)?, cx.engine.world.now());
     let run = cx.agent()?.map(|it| it.run);
     // Claims of a run appear neither in the user's brief nor in that of another run.
@@ -274,13 +275,13 @@ fn candidates(
                 let Some(head) = head else { continue };
                 let id = head.id;
                 found.push(head);
-                PinnedWhat::Claim(id)
+                PinSubject::Claim(id)
             }
-            (None, Some(text)) => PinnedWhat::Text(text.clone()),
+            (None, Some(text)) => PinSubject::Text(text.clone()),
             // Its words were erased.
             (None, None) => continue,
         };
-        pinned.push(engram_gateway::Pinned {
+        pinned.push(engram_gateway::BriefLinePin {
             order: pin.seq,
             what,
         });
@@ -297,11 +298,11 @@ fn candidates(
     found.dedup_by_key(|it| it.seq);
     list::tell_conflicts(cx, tx, &mut found)?;
     let worktree = cx.worktree()?;
-    let is_looked_at = tx.looked(project, &worktree)?.is_some();
+    let is_looked_at = tx.worktree_state(project, &worktree)?.is_some();
     let candidate = |engram: Engram| {
         let health = tx.health(engram.id, &worktree)?.map(|it| it.standing);
         let unchanged = (engram.verified && is_looked_at).then_some(Evidence::Holds);
-        Ok::<_, Refusal>(Candidate {
+        Ok::<_, Refusal>(BriefCandidate {
             reads: tx.reads_of(project, run, engram.id)?,
             evidence: health.or(unchanged),
             ..candidate_of(engram)
@@ -401,8 +402,8 @@ fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn candidate_of(engram: Engram) -> Candidate {
-    Candidate {
+fn candidate_of(engram: Engram) -> BriefCandidate {
+    BriefCandidate {
         author: names::author(&engram),
         id: engram.id,
         kind: engram.kind,
@@ -433,7 +434,7 @@ fn near(tx: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Ve
 }
 
 /// The pin to remove: either named by its id, or found by a line of the brief.
-fn pin_of(made: &ComposedBrief, what: Unpinning) -> Result<&Pinned, Refusal> {
+fn pin_of(made: &ComposedBrief, what: Unpinning) -> Result<&StoredPin, Refusal> {
     let (id, said) = match what {
         Unpinning::Pin { pin } => (Some(pin), format!("pin {pin} is not in the brief")),
         Unpinning::Line(line) => {

@@ -4,7 +4,7 @@
 use crate::{
     agents::{
         budgets,
-        opened::{self, unknown},
+        opened::{self, unknown_agent},
         served::told,
     },
     asking::deref,
@@ -21,7 +21,7 @@ use crate::{
     messages::{brief, pack, send, tell},
 };
 use engram_consistency::mask;
-use engram_gateway::{Kin, check_message, read_message, recipients, refuse_decision};
+use engram_gateway::{AgentNode, check_message, read_message, recipients, refuse_decision};
 use engram_model::{
     AgentId, BriefPart, Caller, Code, Deref, Draft, EngramV01, FactType, Hook, HookEvent,
     HookReply, Kind, Limits, Lines, Pin, Pointer, PointerInput, ProvenanceV01, RagExcerpt,
@@ -74,7 +74,7 @@ fn in_the_name_of(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Re
         let project = cx.project()?;
         let store = &cx.engine.store;
         let found = store.read::<_, Refusal>(|tx| in_project(tx, project, &agent))?;
-        let found = found.ok_or_else(|| unknown(&agent))?;
+        let found = found.ok_or_else(|| unknown_agent(&agent))?;
         refuse_decision(cx.caller, &kin_of(found))?;
     }
     Ok(Caller::Agent(agent))
@@ -138,7 +138,7 @@ fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
 /// The limits that every child in a role can keep.
 fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Refusal> {
     let family = tell::family(cx, None)?;
-    let known: Vec<Kin> = family.into_iter().map(kin_of).collect();
+    let known: Vec<AgentNode> = family.into_iter().map(kin_of).collect();
     let Ok(to) = recipients(cx.caller, role, None, &known) else {
         // Sending the message reports the error.
         return Ok(limits.clone());

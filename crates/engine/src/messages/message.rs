@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::{agents::grants::aged, context::Context};
-use engram_gateway::{Checked, INLINE_CODE_CHARS, check_message, code_allowance, read_message};
+use engram_gateway::{
+    INLINE_CODE_CHARS, ValidMessage, check_message, code_allowance, read_message,
+};
 use engram_model::{
     Code, EngramId, Granted, IssuedGrant, Limits, Operation, Refusal, Target,
     operation::{Agent, Sent, Served},
@@ -16,7 +18,7 @@ use sha2::{Digest, Sha256};
 pub(crate) struct CheckedMessage {
     /// Its fields as sent.
     pub(crate) value: Value,
-    pub(crate) checked: Checked,
+    pub(crate) checked: ValidMessage,
     /// The grant for its inline code, spent when the message is sent.
     pub(crate) grant: Option<String>,
 }
@@ -73,7 +75,7 @@ pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<Issue
     Ok(open.into_iter().map(|it| it.1).collect())
 }
 
-fn parse(message: &Value, limits: &Limits) -> Result<(Value, Checked), Refusal> {
+fn parse(message: &Value, limits: &Limits) -> Result<(Value, ValidMessage), Refusal> {
     match message {
         Value::String(text) => {
             let sent = read_message(text.as_bytes(), limits)?;

@@ -17,7 +17,7 @@ use crate::{
         pack::{self, Pack},
     },
 };
-use engram_gateway::{GrantTerms, Kin, Wish, check_delivery, grant_terms, recipients};
+use engram_gateway::{AgentNode, GrantTerms, GrantWish, check_delivery, grant_terms, recipients};
 use engram_model::{
     AgentId, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
     Refusal, Sending, SentReply,
@@ -119,7 +119,7 @@ fn addressees(
     parent: &ParentMessage,
     family: &[Agent],
 ) -> Result<Vec<AgentId>, Refusal> {
-    let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
+    let known: Vec<AgentNode> = family.iter().cloned().map(kin_of).collect();
     let to = recipients(cx.caller, &parent.role, sending.to.as_ref(), &known)?;
     if to.len() > RECIPIENTS {
         return Err(Refusal::new(
@@ -196,7 +196,7 @@ fn new_grant(
     id: &str,
 ) -> Result<IssuedGrant, Refusal> {
     let now = cx.engine.world.now();
-    let wish = Wish::Read {
+    let wish = GrantWish::Read {
         pointer: offer.resolved.pointer.clone(),
         cap_tokens: Some(offer.cap_tokens),
     };

@@ -163,7 +163,7 @@ fn look_at_index(engine: &Engine) -> Result<Diagnosis, Refusal> {
     let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
     let looked = engine
         .index()
-        .map(|index| Ok((index.damaged()?, index.cursor()?)));
+        .map(|index| Ok((index.damaged_files()?, index.cursor()?)));
     let damage = match looked {
         Some(Ok((damaged, cursor))) if damaged.is_empty() => {
             return Ok(Diagnosis {

@@ -10,7 +10,7 @@ use crate::{
     evidence::health::is_followed,
     status::doctor::{Checkup, Treatment},
 };
-use engram_gateway::budget;
+use engram_gateway::budget_of;
 use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
 use engram_pointers::Repo;
 use engram_store::{INDEX_FOLLOWER, Reader};
@@ -55,7 +55,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
         let budget = match agent {
             Some(agent) => {
                 let spent = tx.spend(&agent.handle, &agent.turn)?;
-                Some(budget(limits, &spent, &agent.turn))
+                Some(budget_of(limits, &spent, &agent.turn))
             }
             None => None,
         };
@@ -106,7 +106,7 @@ fn spending(
         let limits = cx.engine.limits_of(tx, &spender.handle)?.deref;
         let last = spender.last_call;
         all.push(Spending {
-            budget: budget(&limits, &spender.spend, &spender.turn),
+            budget: budget_of(&limits, &spender.spend, &spender.turn),
             agent: names::named(&spender.label),
             until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
         });
@@ -196,7 +196,7 @@ pub(crate) fn watching(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
     let of_tree = match cx.tree()? {
         Some(tree) if is_followed(cx.engine, &tree) => {
             let store = &cx.engine.store;
-            store.read(|tx| tx.looked(tree.project, &tree.worktree))?
+            store.read(|tx| tx.worktree_state(tree.project, &tree.worktree))?
         }
         _ => None,
     };

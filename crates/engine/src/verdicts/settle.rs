@@ -278,7 +278,7 @@ fn close_side(
     };
     let visibility = cx.visibility()?;
     let clock = cx.engine.world.now();
-    for engram in tx.holding(found.pair.project, side, clock)? {
+    for engram in tx.holding_on_side(found.pair.project, side, clock)? {
         if !visibility.may_see(&engram) {
             continue;
         }

@@ -26,7 +26,7 @@ pub use quote::quoted;
 
 /// A claim that may be included.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct BriefCandidate {
     /// Its current version.
     pub id: EngramId,
     /// Its kind.
@@ -63,16 +63,16 @@ pub struct Candidate {
 
 /// What a parent or the user pinned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pinned {
+pub struct BriefLinePin {
     /// Its id, and its position among the pins: the lowest comes first.
     pub order: u64,
     /// What it is.
-    pub what: PinnedWhat,
+    pub what: PinSubject,
 }
 
 /// A pin is a claim, or a line of free text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PinnedWhat {
+pub enum PinSubject {
     /// The claim with this id, which must be among the candidates.
     Claim(EngramId),
     /// A line that passed [`pin_text`].
@@ -81,7 +81,7 @@ pub enum PinnedWhat {
 
 /// A role that the brief is for: a child, or the reader itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForRole {
+pub struct BriefRole {
     /// The role's name.
     pub role: String,
     /// Topics that it may read; none means all.
@@ -103,13 +103,13 @@ pub struct OpenGrant {
 
 /// The material of a brief.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Material {
+pub struct BriefMaterial {
     /// The claims that its reader may see.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<BriefCandidate>,
     /// The pins.
-    pub pins: Vec<Pinned>,
+    pub pins: Vec<BriefLinePin>,
     /// The roles it is for.
-    pub roles: Vec<ForRole>,
+    pub roles: Vec<BriefRole>,
     /// What may still be spent, by owner of the budget: names and figures, as in `budget`.
     pub budgets: Vec<(String, Vec<(String, Figure)>)>,
     /// What may be read beyond the budgets.
@@ -135,24 +135,25 @@ const FIRST: usize = 6;
 
 /// Composes the brief. It has at most `limits.message.brief_lines` lines, and as a list of texts at
 /// most `tokens` tokens, which a caller lowers to what is left of a message.
-pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefReply {
+pub fn compose_brief(material: &BriefMaterial, limits: &Limits, tokens: usize) -> BriefReply {
     let claims = ranked(material);
-    let mut lines = pinned(material, &claims);
-    let is_said =
-        |lines: &[BriefLine], it: &Candidate| lines.iter().any(|line| line.engram == Some(it.id));
-    let rest: Vec<&Candidate> = claims
+    let mut lines = pinned_lines(material, &claims);
+    let is_said = |lines: &[BriefLine], it: &BriefCandidate| {
+        lines.iter().any(|line| line.engram == Some(it.id))
+    };
+    let rest: Vec<&BriefCandidate> = claims
         .iter()
         .copied()
         .filter(|it| it.evidence != Some(Evidence::EvidenceGone) && !is_said(&lines, it))
         .collect();
     // A reader needs these, so they get their tokens before most claims, but come last in the
     // brief.
-    let tail: Vec<BriefLine> = pack::packs(&claims, &material.roles)
+    let tail: Vec<BriefLine> = pack::pack_lines(&claims, &material.roles)
         .into_iter()
-        .chain(budgets(material))
-        .chain(grants(material))
+        .chain(budget_lines(material))
+        .chain(grant_lines(material))
         .collect();
-    let mut body = parts(&rest);
+    let mut body = part_lines(&rest);
     // The worst risks and constraints are included, however many budgets there are.
     let more = body.split_off(FIRST.min(body.len()));
     let limit = Limit {
@@ -165,7 +166,7 @@ pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefRepl
         limit.take(&mut kept, line);
     }
     kept.sort_by_key(|it| it.part);
-    let tokens = cost(&kept);
+    let tokens = cost_of(&kept);
     BriefReply {
         lines: kept,
         tokens: u64::try_from(tokens).unwrap_or(u64::MAX),
@@ -185,53 +186,54 @@ impl Limit {
             return;
         }
         kept.push(line);
-        if cost(kept) > self.tokens {
+        if cost_of(kept) > self.tokens {
             kept.pop();
         }
     }
 }
 
 /// Returns the tokens of the texts as they appear in a message.
-fn cost(lines: &[BriefLine]) -> usize {
+fn cost_of(lines: &[BriefLine]) -> usize {
     let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
     serde_json::to_string(&texts).map_or(usize::MAX, |it| count_tokens(&it))
 }
 
 /// Returns the claims that may be included, best first, and each only once if several agents made
 /// it.
-fn ranked(material: &Material) -> Vec<&Candidate> {
-    let pinned = |it: &Candidate| {
+fn ranked(material: &BriefMaterial) -> Vec<&BriefCandidate> {
+    let is_pinned = |it: &BriefCandidate| {
         material
             .pins
             .iter()
-            .any(|pin| pin.what == PinnedWhat::Claim(it.id))
+            .any(|pin| pin.what == PinSubject::Claim(it.id))
     };
-    let is_ours =
-        |it: &Candidate| it.scope != Scope::Run || (it.run.is_some() && it.run == material.run);
-    let is_proven = |it: &Candidate| {
+    let is_ours = |it: &BriefCandidate| {
+        it.scope != Scope::Run || (it.run.is_some() && it.run == material.run)
+    };
+    let is_proven = |it: &BriefCandidate| {
         material.asked || it.verified || it.agent.is_none() || it.agent == material.reader
     };
-    let mut claims: Vec<&Candidate> = material
+    let mut claims: Vec<&BriefCandidate> = material
         .candidates
         .iter()
-        .filter(|it| is_ours(it) && (is_proven(it) || pinned(it)))
+        .filter(|it| is_ours(it) && (is_proven(it) || is_pinned(it)))
         .filter(|it| !it.claim.trim().is_empty() && code_chars(&it.claim) == 0)
         .collect();
-    claims.sort_by_key(|it| order(it, material.now));
+    claims.sort_by_key(|it| order_of(it, material.now));
     let mut said = std::collections::BTreeSet::new();
     claims.retain(|it| said.insert(it.id));
     let mut words = std::collections::BTreeSet::new();
-    claims.retain(|it| words.insert(it.claim.to_lowercase()) || pinned(it));
+    claims.retain(|it| words.insert(it.claim.to_lowercase()) || is_pinned(it));
     claims
 }
 
 /// Orders claims by weight, then by time, then by id, so that no two are equal.
-fn order(
-    claim: &Candidate,
+fn order_of(
+    claim: &BriefCandidate,
     now: Timestamp,
 ) -> (Reverse<i64>, Reverse<Timestamp>, Reverse<EngramId>) {
     (
-        Reverse(weight(claim, now)),
+        Reverse(weight_of(claim, now)),
         Reverse(claim.recorded_at),
         Reverse(claim.id),
     )
@@ -240,7 +242,7 @@ fn order(
 /// Returns the weight of a claim, in thousandths, by its confidence, whether it is verified, how
 /// often earlier runs read it, its age, and whether its evidence is unchanged. A claim of the user
 /// outweighs all of agents, however many they commit.
-fn weight(claim: &Candidate, now: Timestamp) -> i64 {
+fn weight_of(claim: &BriefCandidate, now: Timestamp) -> i64 {
     // NaN counts as no confidence.
     let sure = (claim.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
     let proven = if claim.verified { 400 } else { 0 };
@@ -262,26 +264,26 @@ fn weight(claim: &Candidate, now: Timestamp) -> i64 {
     users + sure + proven + read + new - drifted
 }
 
-fn pinned(material: &Material, claims: &[&Candidate]) -> Vec<BriefLine> {
-    let mut pins: Vec<&Pinned> = material.pins.iter().collect();
+fn pinned_lines(material: &BriefMaterial, claims: &[&BriefCandidate]) -> Vec<BriefLine> {
+    let mut pins: Vec<&BriefLinePin> = material.pins.iter().collect();
     pins.sort_by_cached_key(|it| match &it.what {
-        PinnedWhat::Claim(id) => (it.order, id.to_string()),
-        PinnedWhat::Text(text) => (it.order, text.clone()),
+        PinSubject::Claim(id) => (it.order, id.to_string()),
+        PinSubject::Text(text) => (it.order, text.clone()),
     });
     let lines = pins.into_iter().filter_map(|pin| match &pin.what {
-        PinnedWhat::Claim(id) => {
+        PinSubject::Claim(id) => {
             let claim = claims.iter().find(|it| it.id == *id)?;
-            let line = said(claim, BriefPart::Pin);
+            let line = claim_line(claim, BriefPart::Pin);
             Some(BriefLine {
                 pinned: true,
                 pin: Some(pin.order),
                 ..line
             })
         }
-        PinnedWhat::Text(text) => Some(BriefLine {
+        PinSubject::Text(text) => Some(BriefLine {
             pinned: true,
             pin: Some(pin.order),
-            ..plain(quote::line(text, usize::MAX), BriefPart::Pin)
+            ..text_line(quote::one_line(text, usize::MAX), BriefPart::Pin)
         }),
     });
     lines.filter(|it| !it.text.is_empty()).collect()
@@ -297,25 +299,26 @@ fn part_of(kind: Kind) -> BriefPart {
 }
 
 /// Returns the best of each part first, then the best of the rest.
-fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
+fn part_lines(rest: &[&BriefCandidate]) -> Vec<BriefLine> {
     let best = |part: BriefPart, wanted: usize| {
         rest.iter()
             .copied()
             .filter(move |it| part_of(it.kind) == part)
             .take(wanted)
     };
-    let first: Vec<&Candidate> = best(BriefPart::Constraint, CONSTRAINTS)
+    let first: Vec<&BriefCandidate> = best(BriefPart::Constraint, CONSTRAINTS)
         .chain(best(BriefPart::Risk, RISKS))
         .chain(best(BriefPart::Matter, MATTERS))
         .collect();
     // Takes one of each part in turn, so that a small budget leaves no part out.
-    let place = |claim: &&Candidate| {
+    let place = |claim: &&BriefCandidate| {
         let same = first
             .iter()
             .filter(|other| part_of(other.kind) == part_of(claim.kind));
         same.take_while(|other| other.id != claim.id).count()
     };
-    let mut turns: Vec<(usize, &Candidate)> = first.iter().map(|it| (place(it), *it)).collect();
+    let mut turns: Vec<(usize, &BriefCandidate)> =
+        first.iter().map(|it| (place(it), *it)).collect();
     turns.sort_by_key(|it| it.0);
     let more = rest
         .iter()
@@ -323,11 +326,13 @@ fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
         .filter(|it| first.iter().all(|other| other.id != it.id));
     let all = turns.into_iter().map(|it| it.1).chain(more);
     // Skips lines beyond the most that a brief can have.
-    all.take(64).map(|it| said(it, part_of(it.kind))).collect()
+    all.take(64)
+        .map(|it| claim_line(it, part_of(it.kind)))
+        .collect()
 }
 
 /// Returns a claim with its kind, author and caveats; its words are data.
-fn said(claim: &Candidate, part: BriefPart) -> BriefLine {
+fn claim_line(claim: &BriefCandidate, part: BriefPart) -> BriefLine {
     let mut marks: Vec<&str> = Vec::new();
     if !claim.verified {
         marks.push("unverified");
@@ -347,17 +352,17 @@ fn said(claim: &Candidate, part: BriefPart) -> BriefLine {
     let text = format!(
         "{} by {}{marks}: {}",
         claim.kind,
-        quote::name(&claim.author),
+        quote::quoted_name(&claim.author),
         quote::quoted(&claim.claim)
     );
     BriefLine {
         engram: Some(claim.id),
         pointers: claim.pointers.clone(),
-        ..plain(text, part)
+        ..text_line(text, part)
     }
 }
 
-fn plain(text: String, part: BriefPart) -> BriefLine {
+fn text_line(text: String, part: BriefPart) -> BriefLine {
     BriefLine {
         text,
         part,
@@ -369,29 +374,29 @@ fn plain(text: String, part: BriefPart) -> BriefLine {
     }
 }
 
-fn budgets(material: &Material) -> Vec<BriefLine> {
+fn budget_lines(material: &BriefMaterial) -> Vec<BriefLine> {
     let mut lines: Vec<BriefLine> = material
         .budgets
         .iter()
         .map(|(of, figures)| {
             let mut left: Vec<String> = figures
                 .iter()
-                .map(|(name, it)| format!("{} {}/{}", quote::name(name), it.used, it.limit))
+                .map(|(name, it)| format!("{} {}/{}", quote::quoted_name(name), it.used, it.limit))
                 .collect();
             left.sort();
             let text = format!(
                 "budget of {}, used/limit: {}",
-                quote::name(of),
+                quote::quoted_name(of),
                 left.join(", ")
             );
-            plain(text, BriefPart::Budget)
+            text_line(text, BriefPart::Budget)
         })
         .collect();
     lines.sort_by(|one, other| one.text.cmp(&other.text));
     lines
 }
 
-fn grants(material: &Material) -> Vec<BriefLine> {
+fn grant_lines(material: &BriefMaterial) -> Vec<BriefLine> {
     let mut open: Vec<&OpenGrant> = material.grants.iter().collect();
     open.sort_by(|one, other| {
         (one.expires_at, &one.to, &one.pointer, one.cap).cmp(&(
@@ -408,11 +413,14 @@ fn grants(material: &Material) -> Vec<BriefLine> {
         } else {
             "%Y-%m-%d %H:%MZ"
         };
-        let (to, until) = (quote::name(&grant.to), grant.expires_at.strftime(form));
+        let (to, until) = (
+            quote::quoted_name(&grant.to),
+            grant.expires_at.strftime(form),
+        );
         let text = match &grant.pointer {
             Some(pointer) => format!(
                 "grant to {to}: {} up to {} tokens, until {until}",
-                pack::short(pointer),
+                pack::short_address(pointer),
                 grant.cap
             ),
             None => format!(
@@ -422,7 +430,7 @@ fn grants(material: &Material) -> Vec<BriefLine> {
         };
         BriefLine {
             pointers: grant.pointer.iter().cloned().collect(),
-            ..plain(text, BriefPart::Grant)
+            ..text_line(text, BriefPart::Grant)
         }
     };
     open.into_iter().take(GRANTS).map(line).collect()

@@ -2,7 +2,7 @@
 
 use engram_model::{BriefLine, BriefPart, Evidence, Pointer, Scope, is_on_topic};
 
-use super::{Candidate, ForRole, plain, quote};
+use super::{BriefCandidate, BriefRole, quote, text_line};
 use crate::{same_role, template};
 
 /// The most pointers of one pack, and the most packs of one brief.
@@ -14,8 +14,8 @@ const ADDRESS: usize = 300;
 const COMMIT: usize = 12;
 
 /// Returns one line for each role, in alphabetical order; the claims come best first.
-pub(super) fn packs(claims: &[&Candidate], roles: &[ForRole]) -> Vec<BriefLine> {
-    let mut roles: Vec<&ForRole> = roles.iter().collect();
+pub(super) fn pack_lines(claims: &[&BriefCandidate], roles: &[BriefRole]) -> Vec<BriefLine> {
+    let mut roles: Vec<&BriefRole> = roles.iter().collect();
     roles.sort_by_cached_key(|it| {
         (
             it.role.trim().to_lowercase(),
@@ -24,19 +24,19 @@ pub(super) fn packs(claims: &[&Candidate], roles: &[ForRole]) -> Vec<BriefLine> 
         )
     });
     roles.dedup_by(|one, other| same_role(&one.role, &other.role) && one.reads == other.reads);
-    let lines = roles.into_iter().filter_map(|role| pack(claims, role));
+    let lines = roles.into_iter().filter_map(|role| pack_line(claims, role));
     lines.take(PACKS).collect()
 }
 
-fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
+fn pack_line(claims: &[&BriefCandidate], role: &BriefRole) -> Option<BriefLine> {
     let kinds = template(&role.role).map(|it| it.reads).unwrap_or_default();
-    let place = |it: &&Candidate| {
+    let place = |it: &&BriefCandidate| {
         kinds
             .iter()
             .position(|kind| *kind == it.kind)
             .unwrap_or(kinds.len())
     };
-    let mut readable: Vec<&Candidate> = claims
+    let mut readable: Vec<&BriefCandidate> = claims
         .iter()
         .copied()
         .filter(|it| it.verified && it.scope <= Scope::Project)
@@ -55,22 +55,22 @@ fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
             pointers.push(pointer.clone());
         }
     }
-    let shown: Vec<String> = pointers.iter().map(|it| short(it)).collect();
+    let shown: Vec<String> = pointers.iter().map(|it| short_address(it)).collect();
     let text = format!(
         "pointers for {}: {}",
-        quote::name(&role.role),
+        quote::quoted_name(&role.role),
         shown.join(" ")
     );
     (!pointers.is_empty()).then(|| BriefLine {
         pointers,
         role: Some(role.role.clone()),
-        ..plain(text, BriefPart::Pointer)
+        ..text_line(text, BriefPart::Pointer)
     })
 }
 
 /// Abbreviates the commit id of an address, so that it stays readable.
-pub(super) fn short(pointer: &str) -> String {
-    let mut text = quote::line(pointer, ADDRESS).replace(' ', "%20");
+pub(super) fn short_address(pointer: &str) -> String {
+    let mut text = quote::one_line(pointer, ADDRESS).replace(' ', "%20");
     if let Ok(parsed) = pointer.parse::<Pointer>() {
         for commit in parsed.commits() {
             let is_full = commit.len() >= 40 && commit.bytes().all(|it| it.is_ascii_hexdigit());

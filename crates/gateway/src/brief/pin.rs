@@ -39,7 +39,7 @@ pub fn pin_text(text: &str, pinned: &[String], limits: &Limits) -> Result<String
             .figure(INLINE_CODE_CHARS, wide(chars), 0));
         }
     }
-    let line = quote::line(text, limits.claim_chars);
+    let line = quote::one_line(text, limits.claim_chars);
     admit_pin(&line, pinned, limits)?;
     Ok(line)
 }

@@ -12,7 +12,7 @@ pub(super) const CLAIM: usize = 200;
 const NAME: usize = 40;
 
 /// Returns a text on one line, cut with `…` after `most` characters.
-pub(super) fn line(text: &str, most: usize) -> String {
+pub(super) fn one_line(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
     let mut blank = false;
@@ -51,13 +51,13 @@ pub fn quoted(text: &str) -> String {
         '\\' => '/',
         other => other,
     };
-    let text: String = line(text, CLAIM).chars().map(harmless).collect();
+    let text: String = one_line(text, CLAIM).chars().map(harmless).collect();
     format!("\"{text}\"")
 }
 
 /// Returns a name on its own, with `_` in place of other characters: without them, it could become
 /// another name.
-pub(super) fn name(text: &str) -> String {
+pub(super) fn quoted_name(text: &str) -> String {
     let marked = |c: char| match c {
         // Parentheses are reserved for what the brief itself says about a claim.
         '(' => '[',
@@ -66,7 +66,7 @@ pub(super) fn name(text: &str) -> String {
         c if c.is_alphanumeric() => c,
         _ => '_',
     };
-    let text: String = line(text, NAME).chars().map(marked).collect();
+    let text: String = one_line(text, NAME).chars().map(marked).collect();
     if text.contains(char::is_alphanumeric) {
         text.trim().to_owned()
     } else {
@@ -89,7 +89,7 @@ mod tests {
             ("!!!", "somebody"),
             ("小林", "小林"),
         ] {
-            assert_eq!(name(given), want);
+            assert_eq!(quoted_name(given), want);
         }
     }
 }

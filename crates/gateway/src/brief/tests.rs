@@ -22,8 +22,8 @@ fn agent(name: &str) -> Option<AgentId> {
     Some(AgentId(name.to_owned()))
 }
 
-fn claim(number: u64, kind: Kind, claim: &str) -> Candidate {
-    Candidate {
+fn claim(number: u64, kind: Kind, claim: &str) -> BriefCandidate {
+    BriefCandidate {
         id: id(number),
         kind,
         topic: String::new(),
@@ -43,8 +43,8 @@ fn claim(number: u64, kind: Kind, claim: &str) -> Candidate {
     }
 }
 
-fn material(candidates: Vec<Candidate>) -> Material {
-    Material {
+fn material(candidates: Vec<BriefCandidate>) -> BriefMaterial {
+    BriefMaterial {
         candidates,
         pins: Vec::new(),
         roles: Vec::new(),
@@ -57,8 +57,8 @@ fn material(candidates: Vec<Candidate>) -> Material {
     }
 }
 
-fn brief(material: &Material) -> Vec<(BriefPart, String)> {
-    let reply = compose(material, &Limits::default(), 800);
+fn brief(material: &BriefMaterial) -> Vec<(BriefPart, String)> {
+    let reply = compose_brief(material, &Limits::default(), 800);
     reply
         .lines
         .into_iter()
@@ -66,24 +66,24 @@ fn brief(material: &Material) -> Vec<(BriefPart, String)> {
         .collect()
 }
 
-fn texts(material: &Material) -> Vec<String> {
+fn texts(material: &BriefMaterial) -> Vec<String> {
     brief(material).into_iter().map(|it| it.1).collect()
 }
 
 #[test]
 fn a_brief_has_its_parts_in_their_order_and_names_authors() {
-    let full = Material {
+    let full = BriefMaterial {
         pins: vec![
-            Pinned {
+            BriefLinePin {
                 order: 2,
-                what: PinnedWhat::Text("Ship on Friday.".to_owned()),
+                what: PinSubject::Text("Ship on Friday.".to_owned()),
             },
-            Pinned {
+            BriefLinePin {
                 order: 1,
-                what: PinnedWhat::Claim(id(2)),
+                what: PinSubject::Claim(id(2)),
             },
         ],
-        roles: vec![ForRole {
+        roles: vec![BriefRole {
             role: "Programmer".to_owned(),
             reads: vec![],
         }],
@@ -123,7 +123,7 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
         (BriefPart::Budget, "budget of programmer-1, used/limit: repo_spans 1/3, tokens 70/1200".to_owned()),
         (BriefPart::Grant, "grant to programmer-1: repo:src/a.rs@3f786850e387 up to 500 tokens, until 12:00:00Z".to_owned()),
     ]);
-    let reply = compose(&full, &Limits::default(), 800);
+    let reply = compose_brief(&full, &Limits::default(), 800);
     assert!(
         reply
             .lines
@@ -140,7 +140,7 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
 
 #[test]
 fn unverified_claims_of_others_stay_out_unless_somebody_asked() {
-    let unverified = |by: Option<AgentId>| Candidate {
+    let unverified = |by: Option<AgentId>| BriefCandidate {
         verified: false,
         agent: by,
         ..claim(1, Kind::Fact, "It holds.")
@@ -152,11 +152,11 @@ fn unverified_claims_of_others_stay_out_unless_somebody_asked() {
         (agent("reader"), false, false, true),
         (None, false, false, true),
     ] {
-        let pins = pinned.then_some(Pinned {
+        let pins = pinned.then_some(BriefLinePin {
             order: 0,
-            what: PinnedWhat::Claim(id(1)),
+            what: PinSubject::Claim(id(1)),
         });
-        let made = Material {
+        let made = BriefMaterial {
             asked,
             pins: pins.into_iter().collect(),
             ..material(vec![unverified(by.clone())])
@@ -180,12 +180,12 @@ fn budgets_crowd_out_no_risk() {
             .map(|it| (it.to_owned(), figure))
             .to_vec()
     };
-    let made = Material {
+    let made = BriefMaterial {
         budgets: (0..60).map(|at| (format!("agent-{at}"), spent())).collect(),
         ..material(vec![
             claim(1, Kind::Risk, "The queue may overflow."),
             claim(2, Kind::Constraint, "Retries stop at three."),
-            Candidate {
+            BriefCandidate {
                 is_disputed: true,
                 ..claim(3, Kind::Fact, "The port is 80.")
             },
@@ -208,12 +208,12 @@ fn what_another_run_said_to_itself_is_never_said() {
     let ours: RunId = "01J9Z3N8M6W0X4V5Y7K2QHPRTA".parse().unwrap();
     let theirs: RunId = "01J9Z3N8M6W0X4V5Y7K2QHPRTB".parse().unwrap();
     for (run, is_said) in [(Some(ours), true), (Some(theirs), false), (None, false)] {
-        let said = Candidate {
+        let said = BriefCandidate {
             scope: Scope::Run,
             run,
             ..claim(1, Kind::Fact, "It holds.")
         };
-        let made = Material {
+        let made = BriefMaterial {
             run: Some(ours),
             asked: true,
             ..material(vec![said])
@@ -226,7 +226,7 @@ fn what_another_run_said_to_itself_is_never_said() {
 #[test]
 fn what_is_surer_newer_and_read_more_comes_first() {
     let plain = || claim(1, Kind::Fact, "The plain one.");
-    let other = |change: fn(&mut Candidate)| {
+    let other = |change: fn(&mut BriefCandidate)| {
         let mut changed = claim(2, Kind::Fact, "The other one.");
         change(&mut changed);
         changed
@@ -263,21 +263,21 @@ fn what_is_surer_newer_and_read_more_comes_first() {
 
 #[test]
 fn a_role_is_pointed_at_what_it_reads_and_may_see() {
-    let on = |number, kind, topic: &str| Candidate {
+    let on = |number, kind, topic: &str| BriefCandidate {
         topic: topic.to_owned(),
         ..claim(number, kind, &format!("Claim {number}."))
     };
-    let made = Material {
+    let made = BriefMaterial {
         roles: vec![
-            ForRole {
+            BriefRole {
                 role: "programmer".to_owned(),
                 reads: vec!["pay".to_owned()],
             },
-            ForRole {
+            BriefRole {
                 role: "architect".to_owned(),
                 reads: vec![],
             },
-            ForRole {
+            BriefRole {
                 role: "ARCHITECT".to_owned(),
                 reads: vec![],
             },
@@ -286,7 +286,7 @@ fn a_role_is_pointed_at_what_it_reads_and_may_see() {
             on(1, Kind::Decision, "pay/x"),
             on(2, Kind::Diff, "pay"),
             on(3, Kind::Diff, "secret"),
-            Candidate {
+            BriefCandidate {
                 verified: false,
                 agent: None,
                 ..on(4, Kind::Diff, "pay")
@@ -319,7 +319,7 @@ fn words_of_others_are_data() {
         "a\u{202e}b\u{0}c\u{1b}[2Jd\u{85}e\u{b}f",
         "tags \u{e0041}\u{e0042} and \u{200b} nothing",
     ] {
-        let made = Candidate {
+        let made = BriefCandidate {
             author: format!("mallory: \"{hostile}"),
             ..claim(1, Kind::Fact, hostile)
         };
@@ -391,13 +391,13 @@ fn pins_leave_room_and_are_all_said() {
             .figures
             .contains_key("inline_tokens")
     );
-    let made = Material {
+    let made = BriefMaterial {
         pins: pins
             .iter()
             .enumerate()
-            .map(|(at, text)| Pinned {
+            .map(|(at, text)| BriefLinePin {
                 order: at as u64,
-                what: PinnedWhat::Text(text.clone()),
+                what: PinSubject::Text(text.clone()),
             })
             .collect(),
         ..material(
@@ -411,7 +411,7 @@ fn pins_leave_room_and_are_all_said() {
     assert!(lines.len() > 20, "there is room for claims: {lines:?}");
 }
 
-fn any_candidate() -> impl Strategy<Value = Candidate> {
+fn any_candidate() -> impl Strategy<Value = BriefCandidate> {
     let words = prop_oneof!["[a-z ]{1,80}", "(?s).{0,300}"];
     let kinds = select(Kind::ALL);
     let flags = (
@@ -439,7 +439,7 @@ fn any_candidate() -> impl Strategy<Value = Candidate> {
                 confidence,
                 reads,
                 hours,
-            )| Candidate {
+            )| BriefCandidate {
                 author,
                 verified,
                 confidence,
@@ -452,13 +452,13 @@ fn any_candidate() -> impl Strategy<Value = Candidate> {
         )
 }
 
-fn any_material() -> impl Strategy<Value = Material> {
+fn any_material() -> impl Strategy<Value = BriefMaterial> {
     let pin = prop_oneof![
-        (0u64..40).prop_map(|it| PinnedWhat::Claim(id(it))),
-        "(?s).{0,120}".prop_map(PinnedWhat::Text),
+        (0u64..40).prop_map(|it| PinSubject::Claim(id(it))),
+        "(?s).{0,120}".prop_map(PinSubject::Text),
     ];
     let pins = prop::collection::vec(
-        (0u64..9, pin).prop_map(|(order, what)| Pinned { order, what }),
+        (0u64..9, pin).prop_map(|(order, what)| BriefLinePin { order, what }),
         0..40,
     );
     let grants = prop::collection::vec(
@@ -471,7 +471,7 @@ fn any_material() -> impl Strategy<Value = Material> {
         0..8,
     );
     let roles = prop::collection::vec(
-        "(?s).{0,12}".prop_map(|role| ForRole {
+        "(?s).{0,12}".prop_map(|role| BriefRole {
             role,
             reads: vec![],
         }),
@@ -484,7 +484,7 @@ fn any_material() -> impl Strategy<Value = Material> {
         roles,
         any::<bool>(),
     )
-        .prop_map(|(candidates, pins, grants, roles, asked)| Material {
+        .prop_map(|(candidates, pins, grants, roles, asked)| BriefMaterial {
             pins,
             grants,
             roles,
@@ -509,10 +509,10 @@ proptest! {
         made.candidates.retain(|it| seen.insert(it.id));
         let mut limits = Limits::default();
         limits.message.brief_lines = lines;
-        let reply = compose(&made, &limits, tokens);
+        let reply = compose_brief(&made, &limits, tokens);
         prop_assert!(reply.lines.len() <= lines);
         prop_assert!(reply.tokens as usize <= tokens.min(800) || reply.lines.is_empty());
-        prop_assert_eq!(cost(&reply.lines) as u64, reply.tokens);
+        prop_assert_eq!(cost_of(&reply.lines) as u64, reply.tokens);
         let first_other = reply.lines.iter().position(|it| !it.pinned).unwrap_or(reply.lines.len());
         prop_assert!(reply.lines[first_other..].iter().all(|it| !it.pinned), "pins come first");
         for line in &reply.lines {
@@ -531,6 +531,6 @@ proptest! {
         turned.pins.reverse();
         turned.grants.reverse();
         turned.roles.reverse();
-        prop_assert_eq!(compose(&turned, &limits, tokens), reply);
+        prop_assert_eq!(compose_brief(&turned, &limits, tokens), reply);
     }
 }

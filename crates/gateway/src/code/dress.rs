@@ -14,7 +14,7 @@ pub(super) enum Dress {
 /// Returns the line itself, and what surrounded it.
 pub(super) fn undressed(line: &str) -> (Dress, &str) {
     let mut dress = Dress::None;
-    let mut bare = ended(line.trim());
+    let mut bare = without_line_end(line.trim());
     // No honest line has more layers than this.
     for _ in 0..6 {
         let (more, within) = if let Some(within) = item(bare) {
@@ -28,7 +28,7 @@ pub(super) fn undressed(line: &str) -> (Dress, &str) {
         } else {
             break;
         };
-        bare = ended(within.trim());
+        bare = without_line_end(within.trim());
         if more > dress {
             dress = more;
         }
@@ -162,7 +162,7 @@ fn cell(line: &str) -> Option<&str> {
 }
 
 /// Strips what a renderer treats as a line end, and punctuation after the end of a statement.
-fn ended(line: &str) -> &str {
+fn without_line_end(line: &str) -> &str {
     if let Some(line) = line.strip_suffix(['.', ','])
         && line.ends_with([';', '}', '"'])
     {

@@ -18,11 +18,12 @@ pub(super) fn encoded_chars(text: &str, depth: usize) -> usize {
         return 0;
     }
     let whole = if has_long_piece(text) {
-        runs(text).map(|run| hidden(&run, depth)).sum()
+        runs(text).map(|run| count_hidden(&run, depth)).sum()
     } else {
         0
     };
-    let apart = |run: &String| run.len() > LISTING && hex(run).is_some() || hidden(run, depth) > 0;
+    let apart =
+        |run: &String| run.len() > LISTING && hex(run).is_some() || count_hidden(run, depth) > 0;
     whole.max(groups(text).filter(apart).map(|it| it.len()).sum())
 }
 
@@ -53,7 +54,7 @@ fn groups(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Counts the characters of a run that hides code; 0 if it hides none.
-fn hidden(run: &str, depth: usize) -> usize {
+fn count_hidden(run: &str, depth: usize) -> usize {
     let chars = run.len();
     let decodings = [hex(run), base64(run)];
     let found = decodings

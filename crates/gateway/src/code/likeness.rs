@@ -40,7 +40,7 @@ enum Before {
 /// Counts the characters of the stretches that read like code.
 pub(super) fn code_chars(text: &str) -> usize {
     let tokens = tokens(text);
-    let counts = counts(&tokens);
+    let counts = weights_of(&tokens);
     let chars = |(from, to): (usize, usize)| {
         let end = tokens[to].start + tokens[to].text.len();
         text[tokens[from].start..end].chars().count()
@@ -50,10 +50,10 @@ pub(super) fn code_chars(text: &str) -> usize {
 
 /// Returns the weight of each token: of its shape, of the pair with the token before, and of the
 /// word itself.
-fn counts(tokens: &[Token<'_>]) -> Vec<f32> {
+fn weights_of(tokens: &[Token<'_>]) -> Vec<f32> {
     let mut previous = None;
     let mut count = |token: &Token<'_>| {
-        let pair = pair(previous, token);
+        let pair = pair_of(previous, token);
         previous = Some(token.shape);
         let may_count = token.shape < NAMED.len() && token.text.len() <= LONGEST;
         let word = may_count.then(|| WEIGHTS.words.get(token.text).copied());
@@ -63,7 +63,7 @@ fn counts(tokens: &[Token<'_>]) -> Vec<f32> {
 }
 
 /// The number of a pair of shapes and what separates them.
-fn pair(previous: Option<usize>, token: &Token<'_>) -> usize {
+fn pair_of(previous: Option<usize>, token: &Token<'_>) -> usize {
     (previous.unwrap_or_default() * SHAPES + token.shape) * 3 + token.before as usize
 }
 
@@ -72,7 +72,7 @@ fn pair(previous: Option<usize>, token: &Token<'_>) -> usize {
 pub fn code_features(text: &str) -> Vec<Vec<String>> {
     let mut previous = String::new();
     let mut features = |token: &Token<'_>| {
-        let shape = name(token.shape);
+        let shape = name_of(token.shape);
         let pair = format!("{previous}{}{shape}", BETWEEN[token.before as usize]);
         let mut features = vec![shape.clone(), pair];
         if token.shape < NAMED.len() {
@@ -141,7 +141,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             text: &text[start..end],
             start,
             before,
-            shape: shape(&text[start..end]),
+            shape: shape_of(&text[start..end]),
         });
         before = Before::Nothing;
     }
@@ -162,7 +162,7 @@ const SHAPES: usize = 128;
 /// What separates a token from the one before, as written in features.
 const BETWEEN: [char; 3] = ['·', '␣', '⏎'];
 
-fn name(shape: usize) -> String {
+fn name_of(shape: usize) -> String {
     match NAMED.get(shape) {
         Some(name) => (*name).to_owned(),
         None => char::from_u32(shape as u32)
@@ -173,7 +173,7 @@ fn name(shape: usize) -> String {
 
 /// The shape of a token without its particular letters and digits: an index in [`NAMED`], or the
 /// sign.
-fn shape(token: &str) -> usize {
+fn shape_of(token: &str) -> usize {
     let bytes = token.as_bytes();
     let first = bytes.first().copied().unwrap_or_default();
     if !token.is_ascii() {

@@ -79,21 +79,21 @@ fn is_plain(text: &str) -> bool {
 /// Counts like [`code_chars`], in a text that was decoded `depth` times.
 fn code_within(text: &str, depth: usize) -> usize {
     if is_plain(text) {
-        return encoded::encoded_chars(text, depth).max(alike(text));
+        return encoded::encoded_chars(text, depth).max(count_alike(text));
     }
     let shown = unveil::unveiled(text);
-    let mut chars = read(&shown) + encoded::encoded_chars(&shown, depth);
-    chars = chars.max(alike(&shown));
+    let mut chars = count_in_lines(&shown) + encoded::encoded_chars(&shown, depth);
+    chars = chars.max(count_alike(&shown));
     if *shown != *text {
         // Undoing a disguise may break a whole statement.
-        chars = chars.max(read(text));
+        chars = chars.max(count_in_lines(text));
     }
     chars.min(text.chars().count())
 }
 
 /// Counts the characters that read like code, in the text as it is, and with its lines joined if
 /// they have only a few words each.
-pub(crate) fn alike(text: &str) -> usize {
+pub(crate) fn count_alike(text: &str) -> usize {
     let (lines, words) = (text.lines().count(), text.split_whitespace().count());
     let chars = likeness::code_chars(text).max(shapes::code_chars(text));
     if lines < 8 || words > 3 * lines {
@@ -102,10 +102,10 @@ pub(crate) fn alike(text: &str) -> usize {
     chars.max(likeness::code_chars(&text.replace('\n', " ")))
 }
 
-fn read(text: &str) -> usize {
+fn count_in_lines(text: &str) -> usize {
     let mut scan = Scan::default();
     text.lines().for_each(|line| scan.line(line));
-    let plain = scan.end().max(remarks(text));
+    let plain = scan.end().max(count_in_comments(text));
     if is_comparison(text) {
         let mut scan = Scan::default();
         text.lines().for_each(|line| scan.compared(line));
@@ -116,7 +116,7 @@ fn read(text: &str) -> usize {
 }
 
 /// Counts the characters of code in comments, if they are more than half of the lines.
-fn remarks(text: &str) -> usize {
+fn count_in_comments(text: &str) -> usize {
     let bare = |mark: &str| {
         let lines = text
             .lines()

@@ -20,7 +20,7 @@ pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
             whole = whole.replace(mark, "\n");
         }
     }
-    let shown: String = whole.chars().filter_map(shown).collect();
+    let shown: String = whole.chars().filter_map(visible_char).collect();
     let shown = latin(&unescaped(&entities(&shown)));
     if shown == text {
         Cow::Borrowed(text)
@@ -30,7 +30,7 @@ pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
 }
 
 /// The character that it looks like; `None` if it is invisible.
-fn shown(c: char) -> Option<char> {
+fn visible_char(c: char) -> Option<char> {
     let code = u32::from(c);
     let from = |base: u32, first: u8| char::from_u32(u32::from(first) + code - base);
     match code {
@@ -107,7 +107,7 @@ fn entities(text: &str) -> Cow<'_, str> {
         let end = rest.bytes().take(ENTITY + 1).position(|it| it == b';');
         match end.and_then(|end| Some((end, entity(&rest[1..end])?))) {
             Some((end, c)) => {
-                out.extend(shown(c));
+                out.extend(visible_char(c));
                 rest = &rest[end + 1..];
             }
             None => {
@@ -173,7 +173,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
         rest = &rest[at..];
         match escape(rest, percents) {
             Some((c, bytes)) => {
-                out.extend(shown(c));
+                out.extend(visible_char(c));
                 rest = &rest[bytes..];
             }
             None => {

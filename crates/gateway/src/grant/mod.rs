@@ -8,11 +8,14 @@ use engram_model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Elder, INLINE_CODE_CHARS, admit, admit_below, kin::Kin, kin::refuse_decision};
+use crate::{
+    Ancestor, INLINE_CODE_CHARS, admit_by_ancestors, admit_by_budget, tree::AgentNode,
+    tree::refuse_decision,
+};
 
 /// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
+pub enum GrantWish {
     /// A read of one pointer, which the engine has resolved: its pin is a commit, a digest or a
     /// date.
     Read {
@@ -41,8 +44,8 @@ pub struct GrantTerms {
 /// limits bind a parent, not the user. `ttl` is in seconds.
 pub fn grant_terms(
     caller: &Caller,
-    to: &Kin,
-    wish: &Wish,
+    to: &AgentNode,
+    wish: &GrantWish,
     ttl: Option<i64>,
     limits: &GrantLimits,
     now: Timestamp,
@@ -50,7 +53,7 @@ pub fn grant_terms(
     refuse_decision(caller, to)?;
     let is_user = *caller == Caller::User;
     let what = match wish {
-        Wish::Read {
+        GrantWish::Read {
             pointer,
             cap_tokens,
         } => {
@@ -67,7 +70,7 @@ pub fn grant_terms(
                 cap_tokens,
             }
         }
-        Wish::Code { chars } => {
+        GrantWish::Code { chars } => {
             let most = if is_user {
                 u32::MAX
             } else {
@@ -149,7 +152,7 @@ pub enum PaidBy {
 
 /// A permitted read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub struct ReadAllowance {
     /// The most tokens of the excerpt.
     pub tokens: u32,
     /// What pays for it.
@@ -170,7 +173,7 @@ pub struct PointerRead<'a> {
     /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
     /// The agents above it, its parent first.
-    pub elders: &'a [Elder],
+    pub ancestors: &'a [Ancestor],
     /// The current time.
     pub now: Timestamp,
 }
@@ -185,12 +188,12 @@ pub fn admit_read(
     spent: &Spend,
     named: Option<&IssuedGrant>,
     open: &[IssuedGrant],
-) -> Result<Allowance, Refusal> {
+) -> Result<ReadAllowance, Refusal> {
     if let Some(named) = named {
         return allowance_of(named, reading);
     }
-    let own = admit(limits, spent, reading.kind);
-    own.and_then(|own| bound(own, PaidBy::Budget, reading))
+    let own = admit_by_budget(limits, spent, reading.kind);
+    own.and_then(|own| bound_by_ancestors(own, PaidBy::Budget, reading))
         .or_else(|refusal| {
             let serving = open.iter().filter_map(|it| {
                 allowance_of(it, reading)
@@ -205,7 +208,7 @@ pub fn admit_read(
 }
 
 /// Returns what a grant allows for a read. Refuses another agent's grant as if it did not exist.
-fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
+fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<ReadAllowance, Refusal> {
     if grant.to != *reading.agent {
         return Err(no_grant());
     }
@@ -214,21 +217,21 @@ fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowan
         cap_tokens,
     } = &grant.what
     else {
-        return Err(denied("the grant is for inline code, not for reading"));
+        return Err(denial("the grant is for inline code, not for reading"));
     };
     match grant.state(reading.now) {
         GrantState::Open => {}
-        GrantState::Spent => return Err(denied("the grant has been spent")),
-        GrantState::Revoked => return Err(denied("the grant has been revoked")),
-        GrantState::Expired => return Err(late(grant)),
+        GrantState::Spent => return Err(denial("the grant has been spent")),
+        GrantState::Revoked => return Err(denial("the grant has been revoked")),
+        GrantState::Expired => return Err(expired(grant)),
     }
     if Some(pointer.as_str()) != reading.pointer {
-        return Err(denied("the grant is for another pointer"));
+        return Err(denial("the grant is for another pointer"));
     }
     let paid = PaidBy::Grant(grant.id.clone());
     match grant.by {
-        Some(_) => bound(*cap_tokens, paid, reading),
-        None => Ok(Allowance {
+        Some(_) => bound_by_ancestors(*cap_tokens, paid, reading),
+        None => Ok(ReadAllowance {
             tokens: *cap_tokens,
             paid,
             is_bound: false,
@@ -237,9 +240,13 @@ fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowan
 }
 
 /// Lowers these tokens to what the agents above the reader have left.
-fn bound(tokens: u32, paid: PaidBy, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
-    Ok(Allowance {
-        tokens: tokens.min(admit_below(reading.elders, reading.kind)?),
+fn bound_by_ancestors(
+    tokens: u32,
+    paid: PaidBy,
+    reading: PointerRead<'_>,
+) -> Result<ReadAllowance, Refusal> {
+    Ok(ReadAllowance {
+        tokens: tokens.min(admit_by_ancestors(reading.ancestors, reading.kind)?),
         paid,
         is_bound: true,
     })
@@ -257,14 +264,14 @@ pub fn code_allowance(
     }
     match (&grant.what, grant.state(now)) {
         (Granted::Code { chars }, GrantState::Open) => Ok(*chars),
-        (Granted::Code { .. }, GrantState::Expired) => Err(late(grant)),
-        (Granted::Code { .. }, _) => Err(denied("the grant has been spent or revoked")),
-        (Granted::Read { .. }, _) => Err(denied("the grant is for reading, not for inline code")),
+        (Granted::Code { .. }, GrantState::Expired) => Err(expired(grant)),
+        (Granted::Code { .. }, _) => Err(denial("the grant has been spent or revoked")),
+        (Granted::Read { .. }, _) => Err(denial("the grant is for reading, not for inline code")),
     }
 }
 
 /// Refuses a caller who may not revoke a grant. Its issuer, its holder's parent and the user may.
-pub fn refuse_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), Refusal> {
+pub fn refuse_revoke(caller: &Caller, grant: &IssuedGrant, to: &AgentNode) -> Result<(), Refusal> {
     match caller {
         Caller::Agent(agent) if grant.by.as_ref() == Some(agent) => Ok(()),
         _ => refuse_decision(caller, to),
@@ -273,10 +280,10 @@ pub fn refuse_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(
 
 /// Returns the refusal for a grant that does not exist or belongs to another agent.
 pub fn no_grant() -> Refusal {
-    denied("this agent has no such grant")
+    denial("this agent has no such grant")
 }
 
-fn denied(message: &str) -> Refusal {
+fn denial(message: &str) -> Refusal {
     Refusal::new(
         Code::DerefDenied,
         message,
@@ -284,7 +291,7 @@ fn denied(message: &str) -> Refusal {
     )
 }
 
-fn late(grant: &IssuedGrant) -> Refusal {
+fn expired(grant: &IssuedGrant) -> Refusal {
     Refusal::new(
         Code::Expired,
         format!("the grant expired at {}", grant.expires_at),

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::kin::tests::{family, find, id};
+use crate::tree::tests::{family, find, id};
 
 const SHA: &str = "3f786850e387550fdab836ed7e6dc881de23001b";
 
@@ -34,8 +34,8 @@ fn grant() -> IssuedGrant {
     }
 }
 
-fn read(cap_tokens: Option<u32>, pointer: &str) -> Wish {
-    Wish::Read {
+fn read(cap_tokens: Option<u32>, pointer: &str) -> GrantWish {
+    GrantWish::Read {
         pointer: pointer.parse().unwrap(),
         cap_tokens,
     }
@@ -57,7 +57,7 @@ fn a_parent_and_the_user_grant_within_their_limits() {
             Some(i64::MAX),
             None,
         ),
-        (&root, Wish::Code { chars: 2000 }, None, None),
+        (&root, GrantWish::Code { chars: 2000 }, None, None),
         (
             &root,
             read(None, &format!("diff:{SHA}..{SHA}#a.rs")),
@@ -84,7 +84,7 @@ fn a_parent_and_the_user_grant_within_their_limits() {
         ),
         (
             &root,
-            Wish::Code { chars: 2001 },
+            GrantWish::Code { chars: 2001 },
             None,
             Some(Code::BudgetExceeded),
         ),
@@ -200,7 +200,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
             agent: &agent,
             pointer: Some(&pointer),
             kind: PointerType::Repo,
-            elders: &[],
+            ancestors: &[],
             now: at(when),
         };
         let (limits, spent) = (DerefLimits::default(), Spend::default());
@@ -230,7 +230,7 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
         agent: &agent,
         pointer: Some(&pointer),
         kind: PointerType::Repo,
-        elders: &[],
+        ancestors: &[],
         now: at(0),
     };
     let sooner = IssuedGrant {

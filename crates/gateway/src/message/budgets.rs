@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use engram_model::{BUDGETS, Limits, Refusal, shorten};
 
-use super::schema;
+use super::schema_refusal;
 use crate::INLINE_CODE_CHARS;
 
 /// Refuses an unknown budget, since its sender would wrongly believe that it is set.
@@ -13,7 +13,7 @@ pub(super) fn refuse_unknown(budgets: &BTreeMap<String, u64>) -> Result<(), Refu
     let unknown = |name: &&String| BUDGETS.iter().all(|it| it.0 != name.as_str());
     match budgets.keys().find(unknown) {
         None => Ok(()),
-        Some(name) => Err(schema(
+        Some(name) => Err(schema_refusal(
             format!("`budgets` has an unknown key {:?}", shorten(name, 40)),
             format!("Use one of: {}.", BUDGETS.map(|it| it.0).join(", ")),
         )),
@@ -36,7 +36,7 @@ pub(super) fn wider(
 
 /// Returns the limits of a child after its parent gave it these budgets; no limit ever widens.
 /// Ignores unknown names: a message with one is refused earlier.
-pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
+pub fn narrowed_limits(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     let mut narrow = limits.clone();
     for (name, figure) in BUDGETS {
         if let (Some(most), Some(limit)) = (budgets.get(name), limit(&mut narrow, figure)) {

@@ -4,23 +4,26 @@ use engram_model::{Message, MessageLimits};
 use serde_json::Value;
 
 use crate::{
-    code::{alike, may_be_spread},
+    code::{count_alike, may_be_spread},
     code_chars,
 };
 
 /// Counts the characters of code in a message: in every text, under any key, and spread over texts
 /// that are read in sequence (a statement in each claim, or in each line of the brief).
-pub(super) fn chars(sent: &Value, message: &Message) -> usize {
+pub(super) fn count_code(sent: &Value, message: &Message) -> usize {
     let mut each = 0;
     walk(sent, &mut String::new(), &mut |_, text| {
         each += code_chars(text)
     });
-    let spread: usize = groups(message).into_iter().map(|it| spread(&it)).sum();
+    let spread: usize = groups(message)
+        .into_iter()
+        .map(|it| count_spread(&it))
+        .sum();
     each.max(spread)
 }
 
 /// Counts the characters of code spread over texts that are read in sequence.
-fn spread(texts: &[&str]) -> usize {
+fn count_spread(texts: &[&str]) -> usize {
     let lines = texts.iter().filter(|it| may_be_spread(it)).count();
     if lines > 1 {
         return code_chars(&texts.join("\n"));
@@ -29,14 +32,14 @@ fn spread(texts: &[&str]) -> usize {
     let are_few = |text: &&&str| text.split_whitespace().nth(8).is_none();
     let few: Vec<&str> = texts.iter().filter(are_few).copied().collect();
     if few.len() > 1 {
-        alike(&few.join("\n"))
+        count_alike(&few.join("\n"))
     } else {
         0
     }
 }
 
 /// Returns the JSON pointers of texts that contain code; for spread code, those of all its texts.
-pub(super) fn places<'a>(sent: &'a Value, limits: &MessageLimits) -> Vec<(String, &'a str)> {
+pub(super) fn code_places<'a>(sent: &'a Value, limits: &MessageLimits) -> Vec<(String, &'a str)> {
     let mut texts = Vec::new();
     walk(sent, &mut String::new(), &mut |at, text| {
         texts.push((at.to_owned(), text))

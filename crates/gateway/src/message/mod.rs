@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use crate::{count_tokens, tokens::TOKEN_BYTES};
 
-pub use budgets::narrowed;
-pub use read::{Form, UncheckedMessage, read_message};
+pub use budgets::narrowed_limits;
+pub use read::{MessageForm, UncheckedMessage, read_message};
 pub use skeleton::with_skeleton;
 
 /// The most bytes of a message under any limits, so that a reader need not read further.
@@ -46,7 +46,7 @@ const ON_THE_BUS: [&str; 4] = ["kind", "confidence", "ttl", "scope"];
 
 /// A message that meets its contract.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct ValidMessage {
     /// The message.
     pub message: Message,
     /// Its engrams, validated.
@@ -64,7 +64,7 @@ pub fn validate_message(message: &Value, limits: &Limits) -> Result<usize, Refus
 
 /// Checks a message as JSON against its contract and the limits, which a parent may have narrowed
 /// and a grant of code may have widened. A refusal carries figures, what to cut and a skeleton.
-pub fn check_message(message: &Value, limits: &Limits) -> Result<Checked, Refusal> {
+pub fn check_message(message: &Value, limits: &Limits) -> Result<ValidMessage, Refusal> {
     check(message, 0, limits)
 }
 
@@ -89,12 +89,12 @@ pub fn check_delivery(message: &Value, secrets: usize, limits: &Limits) -> Resul
 }
 
 /// Checks a message whose text as written has `written` tokens.
-fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
+fn check(message: &Value, written: usize, limits: &Limits) -> Result<ValidMessage, Refusal> {
     inspect(message, written, limits)
         .map_err(|refusal| with_skeleton(refusal, message, message, limits))
 }
 
-fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
+fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<ValidMessage, Refusal> {
     let text = compact(sent, limits)?;
     let message = parse(sent)?;
     if let Message::Parent(parent) = &message {
@@ -102,9 +102,9 @@ fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Ref
     }
     let tokens = count_tokens(&text).max(written);
     overrun::refuse(overrun::overruns(sent, &message, tokens, limits))?;
-    let engrams = content(sent, &message, limits)?;
+    let engrams = valid_engrams(sent, &message, limits)?;
     refuse_unseen(sent)?;
-    Ok(Checked {
+    Ok(ValidMessage {
         message,
         engrams,
         tokens,
@@ -128,7 +128,7 @@ fn refuse_unseen(message: &Value) -> Result<(), Refusal> {
 /// Returns the message as compact JSON; refuses one with more bytes than [`most_bytes`].
 fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     if depth_exceeds(message, MAX_DEPTH) {
-        return Err(schema(
+        return Err(schema_refusal(
             format!("the message nests deeper than {MAX_DEPTH} levels"),
             "Send one flat message, as the contract describes.",
         ));
@@ -187,20 +187,20 @@ fn depth_exceeds(value: &Value, max: usize) -> bool {
 
 fn parse(message: &Value) -> Result<Message, Refusal> {
     let Some(fields) = message.as_object() else {
-        return Err(schema(
+        return Err(schema_refusal(
             "the message is not a JSON object",
             "Send one object with the keys of a child's or parent's message.",
         ));
     };
     let find = |keys: &[&'static str]| keys.iter().copied().find(|key| fields.contains_key(*key));
     match (find(&CHILD), find(&PARENT)) {
-        (Some(_), None) => shape::<ChildMessage>(message).map(Message::Child),
-        (None, Some(_)) => shape::<ParentMessage>(message).map(Message::Parent),
-        (Some(child), Some(parent)) => Err(schema(
+        (Some(_), None) => parse_as::<ChildMessage>(message).map(Message::Child),
+        (None, Some(_)) => parse_as::<ParentMessage>(message).map(Message::Parent),
+        (Some(child), Some(parent)) => Err(schema_refusal(
             format!("the message mixes a child's key `{child}` with a parent's key `{parent}`"),
             "Send two messages: a child reports engrams; a parent sends a brief, budgets and grants.",
         )),
-        (None, None) => Err(schema(
+        (None, None) => Err(schema_refusal(
             "no key of the message shows whether a child or a parent sends it",
             format!(
                 "A child sends role, {}; a parent sends role, {}.",
@@ -212,7 +212,7 @@ fn parse(message: &Value) -> Result<Message, Refusal> {
 }
 
 /// Reads the value as a `T`; a refusal names the key at fault.
-fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
+fn parse_as<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     // Tracking the path costs more than all the rest, and is needed only after a failure.
     if let Ok(fits) = T::deserialize(value) {
         return Ok(fits);
@@ -224,7 +224,7 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
             "." => format!("the message does not match the contract: {why}"),
             _ => format!("`{}` does not match the contract: {why}", shorten(&path, 100)),
         };
-        schema(
+        schema_refusal(
             message,
             "Send only the contract's keys; schemas/message.child.json and schemas/message.parent.json define them.",
         )
@@ -232,34 +232,38 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
 }
 
 /// Checks every engram and pointer as strictly as before storing it; returns the valid engrams.
-fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<Vec<NewEngram>, Refusal> {
+fn valid_engrams(
+    sent: &Value,
+    message: &Message,
+    limits: &Limits,
+) -> Result<Vec<NewEngram>, Refusal> {
     let mut engrams = Vec::new();
     match message {
         Message::Child(child) => {
             for (at, draft) in child.engrams.iter().enumerate() {
-                let new = engram(&sent["engrams"][at], draft, limits)
+                let new = valid_engram(&sent["engrams"][at], draft, limits)
                     .map_err(|it| long_claim(it, at, draft))
                     .map_err(|it| it.at(format_args!("engrams[{at}]")))?;
                 engrams.push(new);
             }
-            pointers("pointer_pack", &child.pointer_pack, limits)?;
+            check_pointers("pointer_pack", &child.pointer_pack, limits)?;
             let wanted = child.deref_requests.iter().map(|it| &it.pointer);
-            pointers("deref_requests", wanted, limits)?;
+            check_pointers("deref_requests", wanted, limits)?;
         }
         Message::Parent(parent) => {
             let granted = parent.grants.iter().map(|it| &it.pointer);
-            pointers("grants", granted, limits)?;
-            pointers("target_pointer_pack", &parent.target_pointer_pack, limits)?;
+            check_pointers("grants", granted, limits)?;
+            check_pointers("target_pointer_pack", &parent.target_pointer_pack, limits)?;
         }
     }
     Ok(engrams)
 }
 
-fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<NewEngram, Refusal> {
+fn valid_engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<NewEngram, Refusal> {
     let new = draft.clone().validate(limits)?;
     match ON_THE_BUS.iter().find(|key| sent[**key].is_null()) {
         None => Ok(new),
-        Some(key) => Err(schema(
+        Some(key) => Err(schema_refusal(
             format!("`{key}` is missing"),
             "An engram in a message needs kind, claim, pointers, confidence, ttl and scope; Engram adds id, provenance and hash_keys.",
         )),
@@ -277,7 +281,7 @@ fn long_claim(refusal: Refusal, at: usize, draft: &Draft) -> Refusal {
     }
 }
 
-fn pointers<'a>(
+fn check_pointers<'a>(
     key: &str,
     inputs: impl IntoIterator<Item = &'a PointerInput>,
     limits: &Limits,
@@ -291,11 +295,11 @@ fn pointers<'a>(
     Ok(())
 }
 
-fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+fn schema_refusal(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::SchemaInvalid, message, hint)
 }
 
-fn over(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+fn budget_refusal(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::BudgetExceeded, message, hint)
 }
 
@@ -309,7 +313,7 @@ fn most_bytes(limits: &Limits) -> usize {
 /// the bytes is reported instead.
 fn too_big(bytes: usize, limits: &Limits) -> Refusal {
     let allowed = limits.message.inline_tokens;
-    over(
+    budget_refusal(
         format!("the message has more than {} bytes", most_bytes(limits)),
         resend(allowed),
     )

@@ -3,7 +3,7 @@
 use engram_model::{Cut, Draft, Limits, Message, Refusal};
 use serde_json::Value;
 
-use super::{budgets, code, over, resend, wide};
+use super::{budget_refusal, budgets, code, resend, wide};
 use crate::{INLINE_CODE_CHARS, count_tokens, prose::line_count, roles};
 
 /// The name of the figure for a message's tokens.
@@ -37,7 +37,7 @@ pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
     let Some(first) = found.first() else {
         return Ok(());
     };
-    let mut refusal = over(first.message.clone(), first.hint.clone());
+    let mut refusal = budget_refusal(first.message.clone(), first.hint.clone());
     let mut cuts: Vec<(usize, Cut)> = Vec::new();
     for overrun in found {
         if !refusal.exceeds(overrun.name) {
@@ -180,11 +180,14 @@ fn too_wide(
 }
 
 fn inline_code(sent: &Value, message: &Message, limits: &Limits) -> Option<Overrun> {
-    let (chars, allowed) = (code::chars(sent, message), limits.message.inline_code_chars);
+    let (chars, allowed) = (
+        code::count_code(sent, message),
+        limits.message.inline_code_chars,
+    );
     if chars <= allowed {
         return None;
     }
-    let places = code::places(sent, &limits.message);
+    let places = code::code_places(sent, &limits.message);
     let mut cut: Vec<Cut> = places
         .into_iter()
         .map(|(at, text)| Cut {

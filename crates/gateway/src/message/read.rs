@@ -4,12 +4,12 @@
 use engram_model::{Code, Limits, Refusal};
 use serde_json::Value;
 
-use super::{Checked, check, most_bytes, schema, skeleton, too_big};
+use super::{ValidMessage, check, most_bytes, schema_refusal, skeleton, too_big};
 use crate::{count_tokens, text_form};
 
 /// How a message was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum MessageForm {
     /// One JSON object.
     Json,
     /// Headings at column 0, YAML below them.
@@ -22,7 +22,7 @@ pub struct UncheckedMessage {
     /// Its fields, with the headings of the text form in lower case as keys.
     pub value: Value,
     /// How it was written.
-    pub form: Form,
+    pub form: MessageForm,
     /// The tokens (`o200k_base`) of the text form as written; 0 for JSON, whose white space costs
     /// nothing.
     pub written: usize,
@@ -30,7 +30,7 @@ pub struct UncheckedMessage {
 
 impl UncheckedMessage {
     /// Checks the message against its contract; the higher token count of its two forms applies.
-    pub fn check(&self, limits: &Limits) -> Result<Checked, Refusal> {
+    pub fn check(&self, limits: &Limits) -> Result<ValidMessage, Refusal> {
         check(&self.value, self.written, limits)
     }
 }
@@ -47,7 +47,7 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<UncheckedMessage, Refusal> {
         return Err(too_big(bytes.len(), limits));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| {
-        schema(
+        schema_refusal(
             "the message is not UTF-8",
             "Send JSON or the text form in UTF-8.",
         )
@@ -63,13 +63,13 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<UncheckedMessage, Refusal> {
         })?;
         return Ok(UncheckedMessage {
             value: value.0,
-            form: Form::Json,
+            form: MessageForm::Json,
             written: 0,
         });
     }
     Ok(UncheckedMessage {
         value: text_form::from_text(text)?,
-        form: Form::Text,
+        form: MessageForm::Text,
         written: count_tokens(text),
     })
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use engram_model::{BUDGETS, Limits, PointerInput, Refusal};
 use serde_json::{Map, Value, json};
 
-use super::{CHILD, PARENT, budgets::narrowed, engram, inspect};
+use super::{CHILD, PARENT, budgets::narrowed_limits, inspect, valid_engram};
 use crate::{code_chars, count_tokens, prose, to_text};
 
 /// The most items kept of one list.
@@ -46,9 +46,9 @@ fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     let is_parent = PARENT.iter().any(|key| sent.get(key).is_some())
         && CHILD.iter().all(|key| sent.get(key).is_none());
     let mut made = if is_parent {
-        parent(sent, limits)
+        parent_form(sent, limits)
     } else {
-        child(sent, limits)
+        child_form(sent, limits)
     };
     // Each round removes something, so the loop ends.
     loop {
@@ -101,44 +101,44 @@ fn shrink(made: &mut Value) -> bool {
     })
 }
 
-fn child(sent: &Value, limits: &Limits) -> Value {
+fn child_form(sent: &Value, limits: &Limits) -> Value {
     let output = &sent["output"];
     json!({
-        "role": word(&sent["role"], "child"),
-        "task_status": word(&sent["task_status"], "open"),
-        "engrams": items(&sent["engrams"], limits.message.engrams.min(KEPT), |it| sound(it, limits)),
-        "pointer_pack": items(&sent["pointer_pack"], KEPT, |it| pointer(it, limits)),
-        "deref_requests": items(&sent["deref_requests"], KEPT, |request| {
-            let pointer = pointer(&request["pointer"], limits)?;
-            Some(json!({ "pointer": pointer, "reason": said(&request["reason"], 2) }))
+        "role": short_word(&sent["role"], "child"),
+        "task_status": short_word(&sent["task_status"], "open"),
+        "engrams": passing_items(&sent["engrams"], limits.message.engrams.min(KEPT), |it| sound_engram(it, limits)),
+        "pointer_pack": passing_items(&sent["pointer_pack"], KEPT, |it| sound_pointer(it, limits)),
+        "deref_requests": passing_items(&sent["deref_requests"], KEPT, |request| {
+            let pointer = sound_pointer(&request["pointer"], limits)?;
+            Some(json!({ "pointer": pointer, "reason": first_sentences(&request["reason"], 2) }))
         }),
-        "output": { "summary": said(&output["summary"], 5), "next": said(&output["next"], 2) },
+        "output": { "summary": first_sentences(&output["summary"], 5), "next": first_sentences(&output["next"], 2) },
     })
 }
 
-fn parent(sent: &Value, limits: &Limits) -> Value {
+fn parent_form(sent: &Value, limits: &Limits) -> Value {
     let line = |it: &Value| {
-        Some(said(it, 2))
+        Some(first_sentences(it, 2))
             .filter(|it| !it.is_empty())
             .map(Value::from)
     };
     let lines = limits.message.brief_lines.min(30);
     json!({
-        "role": word(&sent["role"], "child"),
-        "shared_brief_micro": items(&sent["shared_brief_micro"], lines, line),
+        "role": short_word(&sent["role"], "child"),
+        "shared_brief_micro": passing_items(&sent["shared_brief_micro"], lines, line),
         "budgets": budgets(&sent["budgets"], limits),
-        "grants": items(&sent["grants"], KEPT, |grant| {
-            pointer(&grant["pointer"], limits)?;
+        "grants": passing_items(&sent["grants"], KEPT, |grant| {
+            sound_pointer(&grant["pointer"], limits)?;
             let is_whole = grant["budget_token"].is_string() && grant["cap_tokens"].is_u64();
             is_whole.then(|| grant.clone())
         }),
-        "target_pointer_pack": items(&sent["target_pointer_pack"], KEPT, |it| pointer(it, limits)),
-        "instructions": items(&sent["instructions"], KEPT, line),
+        "target_pointer_pack": passing_items(&sent["target_pointer_pack"], KEPT, |it| sound_pointer(it, limits)),
+        "instructions": passing_items(&sent["instructions"], KEPT, line),
     })
 }
 
 /// Returns the items that pass, from the beginning of a list; later ones are not examined.
-fn items(list: &Value, most: usize, keep: impl Fn(&Value) -> Option<Value>) -> Value {
+fn passing_items(list: &Value, most: usize, keep: impl Fn(&Value) -> Option<Value>) -> Value {
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter()
         .take(4 * KEPT)
@@ -148,14 +148,14 @@ fn items(list: &Value, most: usize, keep: impl Fn(&Value) -> Option<Value>) -> V
 }
 
 /// Returns an engram that could be stored unchanged.
-fn sound(sent: &Value, limits: &Limits) -> Option<Value> {
+fn sound_engram(sent: &Value, limits: &Limits) -> Option<Value> {
     let text = sent["claim"].as_str()?;
     let draft = serde_json::from_value(sent.clone()).ok()?;
-    let is_sound = engram(sent, &draft, limits).is_ok() && code_chars(text) == 0;
+    let is_sound = valid_engram(sent, &draft, limits).is_ok() && code_chars(text) == 0;
     is_sound.then(|| sent.clone())
 }
 
-fn pointer(sent: &Value, limits: &Limits) -> Option<Value> {
+fn sound_pointer(sent: &Value, limits: &Limits) -> Option<Value> {
     let input: PointerInput = serde_json::from_value(sent.clone()).ok()?;
     input.check(limits).ok()?;
     Some(sent.clone())
@@ -170,7 +170,7 @@ fn budgets(sent: &Value, limits: &Limits) -> Value {
     let is_narrow = |name: &String, most: &u64| {
         let one = BTreeMap::from([(name.clone(), *most)]);
         // Drops a budget that changes nothing, since it is at the limit or above it.
-        (narrowed(limits, &one) != *limits).then(|| (name.clone(), json!(most)))
+        (narrowed_limits(limits, &one) != *limits).then(|| (name.clone(), json!(most)))
     };
     let kept: Map<String, Value> = given
         .iter()
@@ -180,7 +180,7 @@ fn budgets(sent: &Value, limits: &Limits) -> Value {
 }
 
 /// Returns a short word on one line, without code, or else `otherwise`.
-fn word(sent: &Value, otherwise: &str) -> String {
+fn short_word(sent: &Value, otherwise: &str) -> String {
     let text = sent.as_str().map(str::trim).unwrap_or_default();
     let is_word = (1..=40).contains(&text.chars().count())
         && !text.chars().any(char::is_control)
@@ -189,7 +189,7 @@ fn word(sent: &Value, otherwise: &str) -> String {
 }
 
 /// Returns the first sentences of a text without code, on one line.
-fn said(sent: &Value, most: usize) -> String {
+fn first_sentences(sent: &Value, most: usize) -> String {
     let text = sent.as_str().unwrap_or_default();
     let text = &text[..text.floor_char_boundary(LOOKED)];
     if code_chars(text) > 0 {

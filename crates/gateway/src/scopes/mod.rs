@@ -3,7 +3,7 @@
 
 use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_topic, shorten};
 
-use crate::kin::{Kin, descends};
+use crate::tree::{AgentNode, descends};
 
 /// Refuses a scope that the home's configuration closes to the caller. The user may write to every
 /// scope. A scope that no administrator turned on is closed to agents, whatever else the
@@ -31,8 +31,8 @@ pub fn refuse_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<()
 
 /// Refuses a topic that is neither one of an agent's own nor below one. An agent without topics of
 /// its own may write to all.
-pub fn refuse_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
-    if covers(&kin.writes, topic) {
+pub fn refuse_topic(node: &AgentNode, topic: &str) -> Result<(), Refusal> {
+    if covers(&node.writes, topic) {
         Ok(())
     } else {
         Err(Refusal::new(
@@ -43,15 +43,15 @@ pub fn refuse_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
             },
             format!(
                 "Set the claim's topic to {} or one below, or ask your parent or the user.",
-                shorten(&kin.writes.join(", "), 200)
+                shorten(&node.writes.join(", "), 200)
             ),
         ))
     }
 }
 
 /// Whether an agent may read a topic. A claim without a topic is for everyone.
-pub fn may_read_topic(kin: &Kin, topic: &str) -> bool {
-    topic.is_empty() || covers(&kin.reads, topic)
+pub fn may_read_topic(node: &AgentNode, topic: &str) -> bool {
+    topic.is_empty() || covers(&node.reads, topic)
 }
 
 fn covers(topics: &[String], topic: &str) -> bool {
@@ -63,7 +63,7 @@ fn covers(topics: &[String], topic: &str) -> bool {
 
 /// The properties of a claim that a promotion depends on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Promoted<'a> {
+pub struct PromotedClaim<'a> {
     /// Its scope.
     pub scope: Scope,
     /// 0 to 1.
@@ -77,10 +77,10 @@ pub struct Promoted<'a> {
 /// promote to `org` or `global` until an administrator turns those scopes on.
 pub fn refuse_promotion(
     caller: &Caller,
-    claim: &Promoted<'_>,
+    claim: &PromotedClaim<'_>,
     to: Scope,
     scopes: &Scopes,
-    known: impl Fn(&AgentId) -> Result<Option<Kin>, Refusal>,
+    known: impl Fn(&AgentId) -> Result<Option<AgentNode>, Refusal>,
 ) -> Result<(), Refusal> {
     if to <= claim.scope {
         return Err(Refusal::new(
@@ -92,11 +92,11 @@ pub fn refuse_promotion(
     let Caller::Agent(agent) = caller else {
         return Ok(());
     };
-    let is_elder = match claim.author {
+    let is_ancestor = match claim.author {
         Some(author) if author != agent => descends(author, agent, known)?,
         _ => false,
     };
-    if !is_elder {
+    if !is_ancestor {
         return Err(Refusal::new(
             Code::ScopeDenied,
             "only a parent may promote its children's claims",

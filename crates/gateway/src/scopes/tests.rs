@@ -1,7 +1,7 @@
 //! Tables of scopes and promotions.
 
 use super::*;
-use crate::kin::tests::{family, find, id};
+use crate::tree::tests::{family, find, id};
 
 #[test]
 fn agents_write_what_is_configured() {
@@ -52,10 +52,10 @@ fn agents_write_what_is_configured() {
 
 #[test]
 fn topics_of_a_handle_are_its_borders() {
-    let mut kin = family("a").remove(0);
-    assert!(refuse_topic(&kin, "anything").is_ok() && may_read_topic(&kin, "anything"));
-    kin.writes = vec!["payments".to_owned()];
-    kin.reads = vec!["payments".to_owned(), "docs".to_owned()];
+    let mut node = family("a").remove(0);
+    assert!(refuse_topic(&node, "anything").is_ok() && may_read_topic(&node, "anything"));
+    node.writes = vec!["payments".to_owned()];
+    node.reads = vec!["payments".to_owned(), "docs".to_owned()];
     for (topic, writes, reads) in [
         ("payments", true, true),
         ("payments/webhooks", true, true),
@@ -63,8 +63,8 @@ fn topics_of_a_handle_are_its_borders() {
         ("docs/guide", false, true),
         ("", false, true),
     ] {
-        assert_eq!(refuse_topic(&kin, topic).is_ok(), writes, "{topic}");
-        assert_eq!(may_read_topic(&kin, topic), reads, "{topic}");
+        assert_eq!(refuse_topic(&node, topic).is_ok(), writes, "{topic}");
+        assert_eq!(may_read_topic(&node, topic), reads, "{topic}");
     }
 }
 
@@ -224,7 +224,7 @@ fn only_a_parent_promotes_from_a_confidence_on() {
         ),
     ] {
         let author = author.map(id);
-        let claim = Promoted {
+        let claim = PromotedClaim {
             scope: from,
             confidence,
             author: author.as_ref(),

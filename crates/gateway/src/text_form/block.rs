@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
         match text.as_bytes().first() {
             Some(b'|' | b'>') => self.block(text, line, indent).map(Value::String),
             Some(b'"' | b'\'' | b'{' | b'[') => self.flow(text, line, indent),
-            _ => flow::plain(text, line.number),
+            _ => flow::plain_scalar(text, line.number),
         }
     }
 

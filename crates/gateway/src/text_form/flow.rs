@@ -17,7 +17,7 @@ pub(super) fn value(text: &str, line: usize) -> Result<Value, Flaw> {
 }
 
 /// Parses a plain scalar that ends with its line.
-pub(super) fn plain(text: &str, line: usize) -> Result<Value, Flaw> {
+pub(super) fn plain_scalar(text: &str, line: usize) -> Result<Value, Flaw> {
     if let Some(what) = not_plain(text) {
         return Err(Flaw::new(line, what));
     }
@@ -118,7 +118,7 @@ impl Cursor<'_> {
             Some('[') => self.list(depth),
             Some('"') => self.double().map(Value::String),
             Some('\'') => self.single().map(Value::String),
-            _ => self.plain(),
+            _ => self.plain_scalar(),
         }
     }
 
@@ -137,7 +137,7 @@ impl Cursor<'_> {
             }
             self.blanks();
             if !self.takes(',') && !self.rest.starts_with('}') {
-                return Err(self.between("a mapping in braces is not closed"));
+                return Err(self.missing_comma("a mapping in braces is not closed"));
             }
         }
     }
@@ -179,12 +179,12 @@ impl Cursor<'_> {
             items.push(self.value(depth + 1)?);
             self.blanks();
             if !self.takes(',') && !self.rest.starts_with(']') {
-                return Err(self.between("a list in brackets is not closed"));
+                return Err(self.missing_comma("a list in brackets is not closed"));
             }
         }
     }
 
-    fn between(&self, open: &str) -> Flaw {
+    fn missing_comma(&self, open: &str) -> Flaw {
         if self.rest.is_empty() {
             Flaw::open(self.line, open)
         } else {
@@ -193,7 +193,7 @@ impl Cursor<'_> {
     }
 
     /// Parses a plain scalar within brackets, which ends with its line, at a comma or at a bracket.
-    fn plain(&mut self) -> Result<Value, Flaw> {
+    fn plain_scalar(&mut self) -> Result<Value, Flaw> {
         let end = self
             .rest
             .find([',', ']', '}', '[', '{', '\n'])

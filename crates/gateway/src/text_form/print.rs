@@ -18,7 +18,7 @@ pub fn to_text(message: &Value) -> String {
     let mut text = String::new();
     for (key, value) in ordered(message) {
         let _ = write!(text, "{}:", key.to_ascii_uppercase());
-        below(&mut text, value, 2);
+        print_value(&mut text, value, 2);
     }
     text
 }
@@ -31,38 +31,38 @@ fn ordered(value: &Value) -> Vec<(&String, &Value)> {
 }
 
 /// Prints the value of a key: beside the colon, or deeper on lines of its own.
-fn below(text: &mut String, value: &Value, indent: usize) {
+fn print_value(text: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Array(items) if !items.is_empty() => {
             text.push('\n');
             for item in items {
                 let _ = write!(text, "{:indent$}- ", "");
-                entry(text, item, indent + 2);
+                print_item(text, item, indent + 2);
             }
         }
         Value::Object(fields) if !fields.is_empty() && !is_pointer(value) => {
             text.push('\n');
             for (key, value) in ordered(value) {
                 let _ = write!(text, "{:indent$}{key}:", "");
-                below(text, value, indent + 2);
+                print_value(text, value, indent + 2);
             }
         }
         other => {
-            let _ = writeln!(text, " {}", inline(other));
+            let _ = writeln!(text, " {}", json_of(other));
         }
     }
 }
 
 /// Prints an item of a list, with its first field beside the dash.
-fn entry(text: &mut String, item: &Value, indent: usize) {
+fn print_item(text: &mut String, item: &Value, indent: usize) {
     if !item.is_object() || is_pointer(item) || item.as_object().is_some_and(|it| it.is_empty()) {
-        let _ = writeln!(text, "{}", inline(item));
+        let _ = writeln!(text, "{}", json_of(item));
         return;
     }
     for (at, (key, value)) in ordered(item).into_iter().enumerate() {
         let column = if at == 0 { 0 } else { indent };
         let _ = write!(text, "{:column$}{key}:", "");
-        below(text, value, indent + 2);
+        print_value(text, value, indent + 2);
     }
 }
 
@@ -72,11 +72,11 @@ fn is_pointer(value: &Value) -> bool {
 
 /// Prints a value as JSON, which is YAML except for some control characters; a pointer is written
 /// as an object.
-fn inline(value: &Value) -> String {
+fn json_of(value: &Value) -> String {
     if is_pointer(value) {
         let fields = ordered(value).into_iter();
         let fields: Vec<String> = fields
-            .map(|(key, it)| format!("{key}: {}", inline(it)))
+            .map(|(key, it)| format!("{key}: {}", json_of(it)))
             .collect();
         return format!("{{ {} }}", fields.join(", "));
     }

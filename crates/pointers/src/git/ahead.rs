@@ -48,15 +48,15 @@ pub(crate) const OWN: [&str; 14] = [
 
 /// Refuses a repository that cannot be opened without blocking: the one at `from`, or with `search`
 /// the nearest one around it.
-pub(crate) fn look(from: &Path, search: bool) -> Result<(), Refusal> {
+pub(crate) fn refuse_blocking(from: &Path, search: bool) -> Result<(), Refusal> {
     let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
     for at in from.ancestors() {
-        for git_dir in [linked(&at.join(".git"))?, Some(at.to_owned())] {
+        for git_dir in [linked_git_dir(&at.join(".git"))?, Some(at.to_owned())] {
             let Some(git_dir) = git_dir.filter(|it| it.join("HEAD").symlink_metadata().is_ok())
             else {
                 continue;
             };
-            return look_at(&git_dir);
+            return refuse_blocking_at(&git_dir);
         }
         if !search {
             break;
@@ -66,18 +66,18 @@ pub(crate) fn look(from: &Path, search: bool) -> Result<(), Refusal> {
 }
 
 /// Returns the folders where a repository stores objects.
-pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
+pub(crate) fn object_stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
     let mut stores = vec![common_dir.join("objects")];
     let mut next = 0;
     while let Some(store) = stores.get(next) {
         next += 1;
         let named = store.join("info/alternates");
-        regular(&named)?;
+        refuse_special(&named)?;
         let bytes = match disk::read_small(&named, MOST_ALTERNATES) {
             Ok(bytes) => bytes,
             // libgit2 would read this file nevertheless.
             Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
-                return Err(refused(&named, "lists too many object folders"));
+                return Err(blocking_refusal(&named, "lists too many object folders"));
             }
             Err(_) => continue,
         };
@@ -91,7 +91,7 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
             }
         }
         if stores.len() > MOST_STORES {
-            return Err(refused(
+            return Err(blocking_refusal(
                 &common_dir.join("objects/info/alternates"),
                 "lists too many object folders",
             ));
@@ -101,7 +101,7 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
 }
 
 /// Returns the folder that a `.git` leads to.
-fn linked(dot_git: &Path) -> Result<Option<PathBuf>, Refusal> {
+fn linked_git_dir(dot_git: &Path) -> Result<Option<PathBuf>, Refusal> {
     let Ok(metadata) = dot_git.metadata() else {
         return Ok(None);
     };
@@ -111,7 +111,7 @@ fn linked(dot_git: &Path) -> Result<Option<PathBuf>, Refusal> {
     Ok(named::gitfile(dot_git))
 }
 
-fn look_at(git_dir: &Path) -> Result<(), Refusal> {
+fn refuse_blocking_at(git_dir: &Path) -> Result<(), Refusal> {
     let common_dir = named::common_dir(git_dir);
     let mut folders = vec![git_dir];
     if common_dir != git_dir {
@@ -119,16 +119,16 @@ fn look_at(git_dir: &Path) -> Result<(), Refusal> {
     }
     for at in &folders {
         for name in OWN {
-            regular(&at.join(name))?;
+            refuse_special(&at.join(name))?;
         }
     }
-    for store in stores(&common_dir)? {
+    for store in object_stores(&common_dir)? {
         for folder in ["pack", "info/commit-graphs"] {
             let entries = store.join(folder).read_dir();
             for entry in entries.into_iter().flatten().flatten() {
                 // Most entries are files, as the folder listing itself says.
                 if !entry.file_type().is_ok_and(|it| it.is_file()) {
-                    regular(&entry.path())?;
+                    refuse_special(&entry.path())?;
                 }
             }
         }
@@ -143,33 +143,34 @@ fn look_at(git_dir: &Path) -> Result<(), Refusal> {
         .flat_map(|at| ["config", "config.worktree"].map(|it| at.join(it)));
     let mut left = MOST_INCLUDED;
     for file in own.chain(users.iter().filter_map(|find| find().ok())) {
-        settings(&file, &mut left)?;
+        check_settings(&file, &mut left)?;
     }
     Ok(())
 }
 
 /// Checks a settings file and the files it includes, even those whose condition does not hold.
-fn settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
+fn check_settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
     let bytes = match disk::read_small(file, MOST_SETTINGS) {
         Ok(bytes) => bytes,
-        Err(Miss::Special) => return Err(refused(file, NOT_REGULAR)),
+        Err(Miss::Special) => return Err(blocking_refusal(file, NOT_REGULAR)),
         Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
-            return Err(refused(file, "is too large for a settings file"));
+            return Err(blocking_refusal(file, "is too large for a settings file"));
         }
         Err(_) => return Ok(()),
     };
-    for path in included(&String::from_utf8_lossy(&bytes)) {
+    for path in included_files(&String::from_utf8_lossy(&bytes)) {
         *left = left.saturating_sub(1);
         if *left == 0 {
-            return Err(refused(file, "includes too many files"));
+            return Err(blocking_refusal(file, "includes too many files"));
         }
-        let path = path.map_err(|()| refused(file, "includes a file by a path with escapes"))?;
+        let path =
+            path.map_err(|()| blocking_refusal(file, "includes a file by a path with escapes"))?;
         let included = match (path.strip_prefix("~/"), file.parent()) {
             (Some(below), _) => std::env::home_dir().unwrap_or_default().join(below),
             (None, Some(folder)) => folder.join(&path),
             (None, None) => path.into(),
         };
-        settings(&included, left)?;
+        check_settings(&included, left)?;
     }
     Ok(())
 }
@@ -177,7 +178,7 @@ fn settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
 /// Returns the paths that settings include: those of every key `path`, if there is a section that
 /// could include anything. Git's own rules for values are not followed; a value that needs them is
 /// an error.
-fn included(text: &str) -> Vec<Result<String, ()>> {
+fn included_files(text: &str) -> Vec<Result<String, ()>> {
     let lower = text.to_ascii_lowercase();
     let includes = lower
         .match_indices('[')
@@ -213,15 +214,15 @@ fn included(text: &str) -> Vec<Result<String, ()>> {
         .collect()
 }
 
-fn regular(path: &Path) -> Result<(), Refusal> {
+fn refuse_special(path: &Path) -> Result<(), Refusal> {
     if disk::is_special(path) {
-        Err(refused(path, NOT_REGULAR))
+        Err(blocking_refusal(path, NOT_REGULAR))
     } else {
         Ok(())
     }
 }
 
-fn refused(path: &Path, why: &str) -> Refusal {
+fn blocking_refusal(path: &Path, why: &str) -> Refusal {
     refuse::unavailable(
         format!("cannot open the git repository: {} {why}", path.display()),
         "Git never creates this: move it away, or clone the repository again.",
@@ -247,7 +248,7 @@ mod tests {
             ("[include]\npath = a\\\nb\n", vec![Err(())]),
             ("[include]\npath = a\"b\"\n", vec![Err(())]),
         ] {
-            assert_eq!(included(text), want, "{text}");
+            assert_eq!(included_files(text), want, "{text}");
         }
     }
 }

@@ -22,9 +22,9 @@ impl Repo {
     /// Keeps a commit from being collected once no branch reaches it. This is all that is written
     /// to a repository. libgit2 is not used: it follows links, and writes whatever the settings of
     /// the repository say to a log, which can be a link too.
-    pub fn keep(&self, commit: &str) -> Result<(), Refusal> {
+    pub fn keep_commit(&self, commit: &str) -> Result<(), Refusal> {
         let id = Oid::from_str(commit).map_err(|e| self.rev_refused(commit, &e))?;
-        if self.keeps(commit) {
+        if self.keeps_commit(commit) {
             return Ok(());
         }
         self.check_on_disk(commit, id)?;
@@ -32,7 +32,7 @@ impl Repo {
             .odb()
             .and_then(|it| it.read_header(id))
             .map_err(|e| self.rev_refused(commit, &e))?;
-        write(self.common_dir(), &id.to_string()).map_err(|e| {
+        write_ref(self.common_dir(), &id.to_string()).map_err(|e| {
             refuse::unavailable(
                 format!("cannot write refs/engram/keep/{id}: {e}"),
                 "Make the git folder writable, and replace links in its refs by folders.",
@@ -42,7 +42,7 @@ impl Repo {
 
     /// Returns whether a ref, packed or not, keeps the commit with this full id. A ref of that name
     /// that leads to another commit does not count.
-    pub fn keeps(&self, commit: &str) -> bool {
+    pub fn keeps_commit(&self, commit: &str) -> bool {
         let found = self.find_ref(&format!("refs/engram/keep/{commit}"));
         found.is_ok_and(|it| it.target().is_some_and(|id| id.to_string() == commit))
     }
@@ -117,7 +117,10 @@ impl Repo {
 /// Returns the same pointer, pinned to a copy of its file, if its commit cannot be kept; the caller
 /// stores the copy. `None` for a comparison, which has no single file, and for a file that is too
 /// large to copy.
-pub fn copied(repo: &Repo, pointer: &Pointer) -> Result<Option<(Pointer, Snapshot)>, Refusal> {
+pub fn pinned_to_copy(
+    repo: &Repo,
+    pointer: &Pointer,
+) -> Result<Option<(Pointer, Snapshot)>, Refusal> {
     let mut pointer = pointer.clone();
     let (Target::Repo { path, pin, .. }
     | Target::Test { path, pin, .. }
@@ -144,7 +147,7 @@ pub fn copied(repo: &Repo, pointer: &Pointer) -> Result<Option<(Pointer, Snapsho
 /// The name of a temporary file, which is then renamed to the ref. It is not git's lock: this ref
 /// only ever has one value, so writers need not wait for each other, and a file left by a killed
 /// process must not block the next writer. Git ignores names with this ending.
-fn unfinished(id: &str) -> String {
+fn temporary_name(id: &str) -> String {
     static WRITTEN: AtomicU32 = AtomicU32::new(0);
     let nth = WRITTEN.fetch_add(1, Ordering::Relaxed);
     format!("{id}.{}-{nth}.lock", std::process::id())
@@ -153,7 +156,7 @@ fn unfinished(id: &str) -> String {
 /// Writes a ref, first to a temporary file on disk, so that a crash leaves all of it or nothing.
 /// Makes missing folders and refuses those that are links; replaces a link of the ref's own name.
 #[cfg(unix)]
-fn write(git_dir: &Path, id: &str) -> io::Result<()> {
+fn write_ref(git_dir: &Path, id: &str) -> io::Result<()> {
     use rustix::{
         fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat},
         io::Errno,
@@ -168,7 +171,7 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
         }
         at = openat(&at, name, folder | OFlags::NOFOLLOW, Mode::empty())?;
     }
-    let name = unfinished(id);
+    let name = temporary_name(id);
     // An earlier process with the same id may have left it.
     let _ = unlinkat(&at, &name, AtFlags::empty());
     let file = openat(
@@ -189,7 +192,7 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
 
 /// Does the same without folder handles, by checking each name before entering it.
 #[cfg(not(unix))]
-fn write(git_dir: &Path, id: &str) -> io::Result<()> {
+fn write_ref(git_dir: &Path, id: &str) -> io::Result<()> {
     use std::{fs, io::ErrorKind};
     let mut at = git_dir.to_owned();
     for name in KEPT {
@@ -200,7 +203,7 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
             _ => return Err(ErrorKind::NotADirectory.into()),
         }
     }
-    let new = at.join(unfinished(id));
+    let new = at.join(temporary_name(id));
     // An earlier process with the same id may have left it.
     let _ = fs::remove_file(&new);
     let mut file = fs::File::create_new(&new)?;

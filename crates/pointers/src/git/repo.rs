@@ -64,20 +64,20 @@ impl Repo {
         } else {
             from
         };
-        ahead::look(from, true)?;
+        ahead::refuse_blocking(from, true)?;
         match open(from, RepositoryOpenFlags::empty()) {
             Ok(repo) => Ok(Some(repo)),
             Err(e) if e.code() == ErrorCode::NotFound => match broken_link(from) {
-                Some(at) => Err(refused(&at, &e)),
+                Some(at) => Err(open_refusal(&at, &e)),
                 None => Ok(None),
             },
-            Err(e) => Err(refused(from, &e)),
+            Err(e) => Err(open_refusal(from, &e)),
         }
     }
 
     /// Opens the repository at exactly this path.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
-        ahead::look(path, false)?;
+        ahead::refuse_blocking(path, false)?;
         let error = match open(path, RepositoryOpenFlags::NO_SEARCH) {
             Ok(repo) => return Ok(repo),
             Err(error) => error,
@@ -89,7 +89,7 @@ impl Repo {
             ));
         }
         if error.code() != ErrorCode::NotFound || claims_a_repository(path) {
-            return Err(refused(path, &error));
+            return Err(open_refusal(path, &error));
         }
         let hint = match Self::discover(path) {
             Ok(Some(around)) => format!(
@@ -234,7 +234,7 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
     let git = libgit2::table(|| Repository::open_ext(path, flags, no_ceiling))?;
     let common = git.commondir();
     let common_dir = common.canonicalize().unwrap_or_else(|_| common.to_owned());
-    let stores = ahead::stores(&common_dir).unwrap_or_default();
+    let stores = ahead::object_stores(&common_dir).unwrap_or_default();
     let read_once = read_once(&git, &common_dir, &stores, path);
     Ok(Repo {
         git,
@@ -320,7 +320,7 @@ fn broken_link(from: &Path) -> Option<PathBuf> {
     Some(at.to_owned())
 }
 
-fn refused(path: &Path, e: &git2::Error) -> Refusal {
+fn open_refusal(path: &Path, e: &git2::Error) -> Refusal {
     let hint = match (e.code(), e.class()) {
         (ErrorCode::Owner, _) => format!(
             "It belongs to another user; if you trust it, run git config --global --add safe.directory {}.",
@@ -336,7 +336,7 @@ fn refused(path: &Path, e: &git2::Error) -> Refusal {
     let message = format!(
         "cannot open the git repository at {}: {}",
         path.display(),
-        refuse::said(e)
+        refuse::git_message(e)
     );
     refuse::unavailable(message, hint).because(e)
 }

@@ -87,7 +87,7 @@ impl Repo {
 
     pub(crate) fn check_on_disk(&self, rev: &str, id: Oid) -> Result<(), Refusal> {
         if self.made.borrow().contains(&id) {
-            Err(self.rev_refused(rev, &nowhere()))
+            Err(self.rev_refused(rev, &not_found_error()))
         } else {
             Ok(())
         }
@@ -119,8 +119,9 @@ impl Repo {
         step: &RevStep,
     ) -> Result<Commit<'r>, Refusal> {
         let refused = |e: git2::Error| self.rev_refused(rev, &e);
-        let parent =
-            |of: &Commit<'_>, nth| self.commit_of_id(of.parent_id(nth).map_err(|_| nowhere())?);
+        let parent = |of: &Commit<'_>, nth| {
+            self.commit_of_id(of.parent_id(nth).map_err(|_| not_found_error())?)
+        };
         match step {
             RevStep::Peel => Ok(from),
             RevStep::Parent(nth) => parent(&from, nth - 1).map_err(refused),
@@ -150,21 +151,21 @@ impl Repo {
             name
         };
         match at {
-            Some("") if !base.contains("@{") => self.named(name),
+            Some("") if !base.contains("@{") => self.find_named(name),
             Some("u" | "upstream") => Ok(self.object(self.upstream(name)?)?),
             Some(count)
                 if count.len() < 9
                     && !count.is_empty()
                     && count.bytes().all(|it| it.is_ascii_digit()) =>
             {
-                self.logged(name, count.parse().unwrap_or(usize::MAX))
+                self.find_in_log(name, count.parse().unwrap_or(usize::MAX))
             }
-            _ => Err(RevError::Refused(searched(rev))),
+            _ => Err(RevError::Refused(search_refusal(rev))),
         }
     }
 
     /// Looks up an object by an id, a ref, the beginning of an id, or the output of `git describe`.
-    fn named(&self, name: &str) -> Result<Object<'_>, RevError> {
+    fn find_named(&self, name: &str) -> Result<Object<'_>, RevError> {
         if name.len() == 40
             && let Ok(id) = Oid::from_str(name)
         {
@@ -190,7 +191,7 @@ impl Repo {
                 Err(e) => return Err(e.into()),
             }
         }
-        Err(nowhere().into())
+        Err(not_found_error().into())
     }
 
     /// Returns the ref that a person means by a name.
@@ -255,12 +256,12 @@ impl Repo {
             }
             name = next.symbolic_target_bytes().map(<[u8]>::to_vec);
         }
-        Err(nowhere())
+        Err(not_found_error())
     }
 
     /// Returns the upstream of the branch that is checked out, or of another one.
     fn upstream(&self, name: &str) -> Result<Oid, git2::Error> {
-        let reference = self.dwim(name)?.ok_or_else(nowhere)?;
+        let reference = self.dwim(name)?.ok_or_else(not_found_error)?;
         let branch = match reference.symbolic_target_bytes() {
             Some(target) => String::from_utf8_lossy(target).into_owned(),
             None => String::from_utf8_lossy(reference.name_bytes()).into_owned(),
@@ -271,8 +272,8 @@ impl Repo {
     }
 
     /// Returns where a ref pointed `count` changes ago.
-    fn logged(&self, name: &str, count: usize) -> Result<Object<'_>, RevError> {
-        let reference = self.dwim(name)?.ok_or_else(nowhere)?;
+    fn find_in_log(&self, name: &str, count: usize) -> Result<Object<'_>, RevError> {
+        let reference = self.dwim(name)?.ok_or_else(not_found_error)?;
         if count == 0 {
             return Ok(self.object(self.target(reference)?)?);
         }
@@ -282,10 +283,10 @@ impl Repo {
             .any(|it| disk::is_special(&it.join("logs").join(&full)))
             || self.leaves("logs", &format!("logs/{full}"))
         {
-            return Err(nowhere().into());
+            return Err(not_found_error().into());
         }
         let log = libgit2::table(|| self.git.reflog(&full))?;
-        let entry = log.get(count).ok_or_else(nowhere)?;
+        let entry = log.get(count).ok_or_else(not_found_error)?;
         Ok(self.object(entry.id_new())?)
     }
 
@@ -299,11 +300,11 @@ impl Repo {
                 format!("{name} matches more than one object"),
                 "Use more digits of the commit id.",
             ),
-            ErrorCode::UnbornBranch => unborn(),
+            ErrorCode::UnbornBranch => unborn_refusal(),
             ErrorCode::NotFound if rev.starts_with("HEAD") && self.head().1.is_none() => {
                 match self.find_ref("HEAD").and_then(|it| self.target(it)) {
                     Ok(_) => refuse::broken("the commit at HEAD", e),
-                    Err(_) => unborn(),
+                    Err(_) => unborn_refusal(),
                 }
             }
             ErrorCode::NotFound if self.names_a_ref(rev) => {
@@ -319,7 +320,7 @@ impl Repo {
             ) =>
             {
                 refuse::invalid(
-                    format!("{name} is not a git revision: {}", refuse::said(e)),
+                    format!("{name} is not a git revision: {}", refuse::git_message(e)),
                     "Pin to HEAD, a branch, a tag or a commit id.",
                 )
             }
@@ -358,7 +359,7 @@ impl From<git2::Error> for RevError {
     }
 }
 
-fn nowhere() -> git2::Error {
+fn not_found_error() -> git2::Error {
     git2::Error::new(
         ErrorCode::NotFound,
         ErrorClass::Reference,
@@ -394,7 +395,7 @@ fn steps(rev: &str) -> Result<(&str, Vec<RevStep>), Refusal> {
                         "Pin to HEAD, a branch, a tag or a commit id.",
                     ));
                 }
-                _ => return Err(searched(rev)),
+                _ => return Err(search_refusal(rev)),
             }
             rest = after;
             continue;
@@ -419,7 +420,7 @@ fn steps(rev: &str) -> Result<(&str, Vec<RevStep>), Refusal> {
     Ok((base, steps))
 }
 
-fn searched(rev: &str) -> Refusal {
+fn search_refusal(rev: &str) -> Refusal {
     refuse::invalid(
         format!(
             "{} searches for a commit, by words, date or checkout history, instead of naming it",
@@ -442,7 +443,7 @@ fn too_far(rev: &str) -> Refusal {
     )
 }
 
-fn unborn() -> Refusal {
+fn unborn_refusal() -> Refusal {
     refuse::not_found(
         "this repository has no commits yet",
         "Commit something, or pin to @worktree.",

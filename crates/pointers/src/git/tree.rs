@@ -50,7 +50,7 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
         match part.as_str() {
             "" | "." => continue,
             ".." => {
-                here = open(around.pop().ok_or_else(|| leaves(asked))?)?;
+                here = open(around.pop().ok_or_else(|| leaves_refusal(asked))?)?;
                 continue;
             }
             _ => {}
@@ -62,7 +62,7 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
             here.get_name(&part).map(|e| (e.id(), e.filemode()))
         };
         let Some((id, mode)) = entry else {
-            return Err(missing(repo, commit, asked, links > 0));
+            return Err(missing_refusal(repo, commit, asked, links > 0));
         };
         match mode {
             LINK => {
@@ -76,16 +76,16 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
                 let target = link_target(repo, id, asked)?;
                 ahead.extend(target.split('/').rev().map(str::to_owned));
             }
-            SUBMODULE => return Err(submodule(asked)),
+            SUBMODULE => return Err(submodule_refusal(asked)),
             FOLDER => {
                 around.push(here.id());
                 here = open(id)?;
             }
             _ if ahead.iter().all(|rest| rest.is_empty() || rest == ".") => return Ok(id),
-            _ => return Err(missing(repo, commit, asked, links > 0)),
+            _ => return Err(missing_refusal(repo, commit, asked, links > 0)),
         }
     }
-    Err(folder(asked, Some(&here)))
+    Err(folder_refusal(asked, Some(&here)))
 }
 
 fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
@@ -100,7 +100,7 @@ fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
     let text = blob.as_ref().map_or(&[][..], |it| it.content());
     let absolute = text.starts_with(b"/") || text.starts_with(b"\\") || text.get(1) == Some(&b':');
     match std::str::from_utf8(text) {
-        _ if absolute => Err(leaves(asked)),
+        _ if absolute => Err(leaves_refusal(asked)),
         Ok(target) if target.len() <= MAX_LINK_BYTES && !target.is_empty() => Ok(target.to_owned()),
         _ => Err(refuse::invalid(
             format!(
@@ -112,7 +112,7 @@ fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
     }
 }
 
-fn leaves(asked: &str) -> Refusal {
+fn leaves_refusal(asked: &str) -> Refusal {
     refuse::invalid(
         format!(
             "{} is a link that leaves the repository",
@@ -122,14 +122,14 @@ fn leaves(asked: &str) -> Refusal {
     )
 }
 
-pub(crate) fn submodule(asked: &str) -> Refusal {
+pub(crate) fn submodule_refusal(asked: &str) -> Refusal {
     refuse::invalid(
         format!("{} lies in a submodule", refuse::quoted(asked)),
         "Treat the submodule as its own repository: pass --repo PATH-OF-THE-SUBMODULE and a path from its root.",
     )
 }
 
-pub(crate) fn folder(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
+pub(crate) fn folder_refusal(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
     let within: Vec<String> = tree
         .iter()
         .flat_map(|tree| tree.iter())
@@ -146,7 +146,7 @@ pub(crate) fn folder(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
     )
 }
 
-pub(crate) fn missing(
+pub(crate) fn missing_refusal(
     repo: &Repo,
     commit: &Commit<'_>,
     asked: &str,

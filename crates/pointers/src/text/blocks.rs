@@ -225,8 +225,8 @@ pub(crate) fn end_of(
     let offset = match extent {
         Extent::Braces => brace_end(&text, named, lexis, newline_ends),
         Extent::Call => call_end(&text, named, lexis),
-        Extent::Indentation => return start + indented(&lines[start..], lexis),
-        Extent::End => return start + ended(&lines[start..], &text, named, lexis),
+        Extent::Indentation => return start + last_indented(&lines[start..], lexis),
+        Extent::End => return start + line_of_end(&lines[start..], &text, named, lexis),
     };
     // Sliced by bytes, since a line may end in a letter of several.
     let before = offset.and_then(|it| text.as_bytes().get(..it));
@@ -347,7 +347,7 @@ fn indent_of(line: &str) -> usize {
 }
 
 /// Returns the last line of an indented block, whose head may span several lines.
-fn indented(lines: &[&str], lexis: Lexis) -> usize {
+fn last_indented(lines: &[&str], lexis: Lexis) -> usize {
     let states = line_ends(&lines.concat(), lexis);
     let base = indent_of(lines[0]);
     let mut last = 0;
@@ -366,7 +366,7 @@ fn indented(lines: &[&str], lexis: Lexis) -> usize {
 
 /// Returns the line of the `end` with the indent of the first line; a block in braces ends with
 /// those.
-fn ended(lines: &[&str], text: &str, named: usize, lexis: Lexis) -> usize {
+fn line_of_end(lines: &[&str], text: &str, named: usize, lexis: Lexis) -> usize {
     let first = lines[0].split(" #").next().unwrap_or_default().trim_end();
     let word = first.trim_start();
     let block = word.starts_with("def") || word.starts_with("class") || word.starts_with("module");

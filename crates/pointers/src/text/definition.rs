@@ -23,7 +23,7 @@ pub(crate) fn find(text: &str, path: &str, name: &str) -> Result<Lines, Refusal>
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let found = Language::of(path)
         .and_then(|language| KnownSource::new(text, &lines, language).defined(name))
-        .or_else(|| named(&lines, name));
+        .or_else(|| first_mention(&lines, name));
     let (first, last) = found.ok_or_else(|| {
         refuse::not_found(
             format!(
@@ -42,7 +42,7 @@ pub(crate) fn find(text: &str, path: &str, name: &str) -> Result<Lines, Refusal>
 }
 
 /// Returns the ways to split a name into parts, from the outermost scope to the test itself.
-fn parts(name: &str) -> Vec<Vec<&str>> {
+fn name_parts(name: &str) -> Vec<Vec<&str>> {
     let whole = name.trim();
     // pytest appends the case to the name, in brackets.
     let bare = match whole.split_once('[') {
@@ -82,7 +82,7 @@ impl<'t> KnownSource<'t> {
     }
 
     fn defined(&self, name: &str) -> Option<(usize, usize)> {
-        let ways = parts(name);
+        let ways = name_parts(name);
         let nested = ways.iter().find_map(|way| self.within(way));
         nested.or_else(|| {
             // A scope may not contain the test, such as the class that its own class inherits from.
@@ -271,8 +271,8 @@ fn named_offset(end: usize, line: &str, extent: Extent) -> usize {
 }
 
 /// Returns the first line that names the test, preferring a whole word.
-fn named(lines: &[&str], name: &str) -> Option<(usize, usize)> {
-    let ways = parts(name);
+fn first_mention(lines: &[&str], name: &str) -> Option<(usize, usize)> {
+    let ways = name_parts(name);
     let mut names: Vec<&str> = vec![name.trim()];
     names.extend(ways.iter().filter_map(|way| way.last().copied()));
     let word = |c: char| c.is_alphanumeric() || c == '_';

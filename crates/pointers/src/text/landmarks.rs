@@ -13,7 +13,7 @@ const MAX_PATH: usize = 160;
 
 /// A source file of the commit that is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Large {
+pub struct LargeFile {
     /// The path of the file.
     pub path: String,
     /// Its number of lines.
@@ -22,7 +22,7 @@ pub struct Large {
 
 impl Repo {
     /// Returns the longest source files of the commit that is checked out, longest first.
-    pub fn largest_files(&self, most: usize) -> Result<Vec<Large>, Refusal> {
+    pub fn largest_files(&self, most: usize) -> Result<Vec<LargeFile>, Refusal> {
         let Some(head) = self.head().1 else {
             return Ok(Vec::new());
         };
@@ -43,7 +43,7 @@ impl Repo {
             let blob = self.blob(id, &path)?;
             if !blob.is_binary() {
                 let lines = Encoding::Utf8.count_lines(blob.content());
-                files.push(Large { path, lines });
+                files.push(LargeFile { path, lines });
             }
         }
         files.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.path.cmp(&b.path)));

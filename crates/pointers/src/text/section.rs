@@ -19,8 +19,8 @@ struct Heading {
 /// Returns the lines from a heading to the next one of the same or a higher level.
 pub(crate) fn find(text: &str, asked: &str, name: &str) -> Result<Lines, Refusal> {
     let headings = headings(text);
-    let Some(at) = position(&headings, asked) else {
-        return Err(missing(&headings, asked, name));
+    let Some(at) = find_heading(&headings, asked) else {
+        return Err(no_section(&headings, asked, name));
     };
     let start = headings[at].line;
     let next = headings[at + 1..]
@@ -85,18 +85,18 @@ fn headings(text: &str) -> Vec<Heading> {
 
 /// Returns the best match: first the exact words, then without a leading number, then the anchor
 /// that a forge makes of them.
-fn position(headings: &[Heading], asked: &str) -> Option<usize> {
+fn find_heading(headings: &[Heading], asked: &str) -> Option<usize> {
     let bare = asked.trim().trim_matches('#').trim();
     let rendered = self::headings(&format!("# {bare}"));
     let rendered = rendered.first().map_or("", |h| h.text.as_str());
-    let wanted = [plain(bare), plain(rendered)];
+    let wanted = [normalized(bare), normalized(rendered)];
     let by = |matches: &dyn Fn(&Heading) -> bool| headings.iter().position(matches);
     let same = |heading: &Heading| {
-        let text = plain(&heading.text);
+        let text = normalized(&heading.text);
         !text.is_empty() && wanted.contains(&text)
     };
     let same_unnumbered = |heading: &Heading| {
-        let text = plain(&heading.text);
+        let text = normalized(&heading.text);
         let text = unnumbered(&text);
         !text.is_empty() && wanted.iter().any(|wanted| unnumbered(wanted) == text)
     };
@@ -111,7 +111,7 @@ fn position(headings: &[Heading], asked: &str) -> Option<usize> {
 }
 
 /// Returns the text in lower case, without backticks, with white space collapsed.
-fn plain(text: &str) -> String {
+fn normalized(text: &str) -> String {
     let text = text.replace('`', "").to_lowercase();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -154,7 +154,7 @@ fn slugs(headings: &[Heading]) -> Vec<String> {
         .collect()
 }
 
-fn missing(headings: &[Heading], asked: &str, name: &str) -> Refusal {
+fn no_section(headings: &[Heading], asked: &str, name: &str) -> Refusal {
     let message = format!(
         "{} has no section {}",
         refuse::quoted(name),

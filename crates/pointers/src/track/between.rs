@@ -4,7 +4,7 @@ use engram_model::Refusal;
 
 use crate::Repo;
 
-use super::{RepoState, Span, State, cache::Cache, origin, verdict};
+use super::{RepoState, Span, SpanState, cache::Cache, origin, verdict};
 
 /// Returns the state of a span that is known to be at `to` now.
 ///
@@ -15,7 +15,7 @@ pub fn between(
     repo: &Repo,
     from: (&RepoState, &Span),
     to: (&RepoState, &Span),
-) -> Result<State, Refusal> {
+) -> Result<SpanState, Refusal> {
     let mut cache = Cache::new(repo);
     let mut read = |(side, span): (&RepoState, &Span)| {
         let (snapshot, _) = side.find(repo)?;

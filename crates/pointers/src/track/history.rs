@@ -54,11 +54,11 @@ impl History {
     /// first, until all waiting ones lie behind a meeting point.
     fn meet(&mut self, repo: &Repo, from: Oid, to: Oid) -> Option<Oid> {
         let stop = repo.stop();
-        self.reach(repo, from, FROM)?;
-        self.reach(repo, to, TO)?;
+        self.mark_reached(repo, from, FROM)?;
+        self.mark_reached(repo, to, TO)?;
         let mut met = Vec::new();
         while self.open > 0 {
-            if stop.is_due() {
+            if stop.is_over() {
                 return None;
             }
             let (_, id) = self.waiting.pop()?;
@@ -74,7 +74,7 @@ impl History {
                 reached |= BEHIND;
             }
             for parent in parents {
-                self.reach(repo, parent, reached)?;
+                self.mark_reached(repo, parent, reached)?;
             }
         }
         let is_behind = |it: &Oid| {
@@ -85,7 +85,7 @@ impl History {
         met.into_iter().find(|it| !is_behind(it))
     }
 
-    fn reach(&mut self, repo: &Repo, id: Oid, by: u8) -> Option<()> {
+    fn mark_reached(&mut self, repo: &Repo, id: Oid, by: u8) -> Option<()> {
         if !self.nodes.contains_key(&id) {
             if self.nodes.len() > MOST_COMMITS {
                 return None;

@@ -37,7 +37,7 @@ pub(crate) use compare::compared;
 pub(crate) use renames::renamed;
 pub use repo_state::RepoState;
 pub use traces::{Became, Trace, lately};
-pub use verdict::{Anchor, State};
+pub use verdict::{Anchor, SpanState};
 pub use whole::whole;
 
 /// Lines of a file, counted from 1, both ends included.

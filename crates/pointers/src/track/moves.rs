@@ -8,7 +8,7 @@ use std::{collections::HashMap, ops::Range, rc::Rc};
 use super::{
     cache::{Cache, ReadText},
     linemap::LineMap,
-    place::{SpanPlace, judged, mapped},
+    place::{SpanPlace, judged, place_by_map},
     repo_state::{ChangedFile, FoundState, StateFile},
     text::Text,
 };
@@ -434,7 +434,7 @@ fn close_up(span: &Text, added: &AddedFile, candidate: &Candidate) -> Option<Spa
     let around = Text::of(text.span(window.clone()).to_vec())?;
     let map = LineMap::between(span, &around);
     let whole = 0..span.len();
-    let found = mapped(span, &around, &map, &whole, false)?;
+    let found = place_by_map(span, &around, &map, &whole, false)?;
     // Only what the change added counts.
     let kept = whole
         .clone()
@@ -448,7 +448,7 @@ fn close_up(span: &Text, added: &AddedFile, candidate: &Candidate) -> Option<Spa
     let fresh = text.all_weight(lines.clone()) * 0.6 <= new.map(|it| text.weight(it)).sum::<f32>();
     fresh.then(|| {
         if found.same {
-            judged(span, &around, &whole, found.lines, 1.0).at(lines)
+            judged(span, &around, &whole, found.lines, 1.0).with_lines(lines)
         } else {
             SpanPlace {
                 lines,

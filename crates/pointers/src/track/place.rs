@@ -28,7 +28,7 @@ pub(super) struct SpanPlace {
 
 impl SpanPlace {
     /// Returns the same place in the file from which the text was cut.
-    pub(super) fn at(self, lines: Range<usize>) -> Self {
+    pub(super) fn with_lines(self, lines: Range<usize>) -> Self {
         Self { lines, ..self }
     }
 }
@@ -40,13 +40,13 @@ struct Edge {
 }
 
 /// Returns the place of a span in `new`; `None` if nothing of it is there.
-pub(super) fn place(
+pub(super) fn place_of(
     old: &Text,
     new: &Text,
     map: &LineMap,
     span: &Range<usize>,
 ) -> Option<SpanPlace> {
-    match mapped(old, new, map, span, true) {
+    match place_by_map(old, new, map, span, true) {
         Some(place) => Some(place),
         None => in_its_gap(old, new, map, span),
     }
@@ -54,7 +54,7 @@ pub(super) fn place(
 
 /// Places a span by its lines that have counterparts. With `edges`, lines that replaced its first
 /// and last lines belong to it too.
-pub(super) fn mapped(
+pub(super) fn place_by_map(
     old: &Text,
     new: &Text,
     map: &LineMap,

@@ -27,7 +27,7 @@ struct SortedLines {
 }
 
 /// Returns the changes, joining the two halves of each rename if `wanted` names a removed file.
-pub(super) fn found(
+pub(super) fn join_renames(
     repo: &Repo,
     sides: (FoundState, FoundState),
     mut changes: Vec<ChangedFile>,
@@ -56,12 +56,12 @@ pub(super) fn found(
     let is_namesake = |it: &usize| name_of(&changes[*it].new).is_some_and(|it| names.contains(&it));
     came.sort_by_key(|it| !is_namesake(it));
     name_blobs(repo, sides.1, &mut changes, &came);
-    let mut pairs = equal(&changes, &went, &came);
+    let mut pairs = pair_equal(&changes, &went, &came);
     if went.len().max(came.len()) <= MOST_FILES {
         let (old, new): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
         went.retain(|it| !old.contains(it));
         came.retain(|it| !new.contains(it));
-        pairs.extend(alike(repo, sides, &changes, &went, &came)?);
+        pairs.extend(pair_alike(repo, sides, &changes, &went, &came)?);
     }
     let mut gone = Vec::new();
     for (old, new) in pairs {
@@ -94,7 +94,7 @@ fn name_blobs(repo: &Repo, side: FoundState, changes: &mut [ChangedFile], came: 
         let Some(file) = changes[*at].new.as_mut().filter(unknown) else {
             continue;
         };
-        if left == 0 || repo.stop().is_due() {
+        if left == 0 || repo.stop().is_over() {
             return;
         }
         if let Ok((blob, bytes)) = repo_state::read(repo, side, file) {
@@ -105,7 +105,7 @@ fn name_blobs(repo: &Repo, side: FoundState, changes: &mut [ChangedFile], came: 
 }
 
 /// Pairs files with equal bytes; among several, those with the same file name.
-fn equal(changes: &[ChangedFile], went: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
+fn pair_equal(changes: &[ChangedFile], went: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
     let mut by_blob: HashMap<Oid, Vec<usize>> = HashMap::new();
     for at in came {
         if let Some(file) = &changes[*at].new {
@@ -127,7 +127,7 @@ fn equal(changes: &[ChangedFile], went: &[usize], came: &[usize]) -> Vec<(usize,
 }
 
 /// Pairs files that have much in common, the most alike first.
-fn alike(
+fn pair_alike(
     repo: &Repo,
     sides: (FoundState, FoundState),
     changes: &[ChangedFile],

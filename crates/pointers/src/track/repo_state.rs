@@ -101,13 +101,13 @@ pub(super) fn changes(
     }
     let changes = match (old, new) {
         (FoundState::Tree(a), FoundState::Tree(b)) => trees::differences(repo, a, b)?,
-        _ => merged(files(repo, old)?, files(repo, new)?),
+        _ => merge_files(files(repo, old)?, files(repo, new)?),
     };
     let changes = changes
         .into_iter()
         .map(|(old, new)| ChangedFile { old, new })
         .collect();
-    renames::found(repo, (old, new), changes, wanted)
+    renames::join_renames(repo, (old, new), changes, wanted)
 }
 
 /// Returns all files of a state, in the order of their paths.
@@ -143,7 +143,10 @@ fn is_file(mode: u32) -> bool {
 }
 
 /// Returns the files that differ between two states. A file that was not read equals no other.
-fn merged(old: Vec<StateFile>, new: Vec<StateFile>) -> Vec<(Option<StateFile>, Option<StateFile>)> {
+fn merge_files(
+    old: Vec<StateFile>,
+    new: Vec<StateFile>,
+) -> Vec<(Option<StateFile>, Option<StateFile>)> {
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     let mut changes = Vec::new();
     loop {
@@ -180,7 +183,7 @@ pub(super) fn find(
             entry.map(|it| (it.id, i32::try_from(it.mode).unwrap_or_default()))
         }
         FoundState::Worktree => {
-            let there = worktree::below(repo, path, Links::Refused)?;
+            let there = worktree::try_open_file(repo, path, Links::Refused)?;
             there.ok().map(|_| (Oid::ZERO_SHA1, 0o100_644))
         }
     };
@@ -222,7 +225,7 @@ fn read_disk(repo: &Repo, file: &StateFile) -> Result<(Oid, Vec<u8>), Refusal> {
             "Check its permissions; it may have been deleted just now.",
         )
     };
-    let there = match worktree::below(repo, &file.path, Links::Refused)? {
+    let there = match worktree::try_open_file(repo, &file.path, Links::Refused)? {
         Ok(there) => there,
         Err(Miss::Failed(e)) => return Err(unreadable(&e)),
         Err(_) => return Err(unreadable(&"it is no longer a regular file")),

@@ -7,7 +7,7 @@ use engram_model::Refusal;
 use super::{
     cache::Cache,
     moves::{Additions, Blocks, MovedSpan},
-    place::{SpanPlace, exact_nearby, place},
+    place::{SpanPlace, exact_nearby, place_of},
     repo_state::{ChangedFile, FoundState, StateFile},
 };
 
@@ -84,13 +84,13 @@ impl<'s> Step<'s> {
 
     pub(super) fn follow(&mut self, cache: &mut Cache<'_>, spot: &Spot) -> Fate {
         let Some(change) = self.by_path.get(spot.file.path.as_str()) else {
-            return stays(spot.clone(), spot.file.clone());
+            return fate_of_unmoved(spot.clone(), spot.file.clone());
         };
         let Some(new) = &change.new else {
             return self.elsewhere(cache, spot, None);
         };
         if new.blob == spot.file.blob {
-            return stays(spot.clone(), new.clone());
+            return fate_of_unmoved(spot.clone(), new.clone());
         }
         match self.in_file(cache, spot, new) {
             Ok((file, found)) => self.judge(cache, spot, file, found),
@@ -114,7 +114,7 @@ impl<'s> Step<'s> {
             blob: after.blob,
         };
         let map = cache.map(&before, &after);
-        let mut found = place(&before.text, &after.text, &map, &spot.lines);
+        let mut found = place_of(&before.text, &after.text, &map, &spot.lines);
         if let Some(place) = &mut found
             && !place.same
             && before.text.all_telling(spot.lines.clone()) >= FEW_WORDS
@@ -134,7 +134,9 @@ impl<'s> Step<'s> {
         found: Option<SpanPlace>,
     ) -> Fate {
         match found {
-            Some(place) if place.same || place.kept >= DOUBTFUL => at(file, place, false, None),
+            Some(place) if place.same || place.kept >= DOUBTFUL => {
+                fate_at(file, place, false, None)
+            }
             Some(place) => self.elsewhere(cache, spot, Some((file, place))),
             None => self.elsewhere(cache, spot, None),
         }
@@ -194,12 +196,12 @@ impl<'s> Step<'s> {
                         together.max(place.kept)
                     }
                 });
-                at(file, place, ambiguous, away)
+                fate_at(file, place, ambiguous, away)
             }
             (_, Some((file, place)))
                 if place.kept >= TRACE || place.telling && place.kept >= TELLING_TRACE =>
             {
-                at(file, place, false, None)
+                fate_at(file, place, false, None)
             }
             _ => Fate::Gone {
                 with_file: natural.is_none(),
@@ -208,7 +210,7 @@ impl<'s> Step<'s> {
     }
 }
 
-fn stays(spot: Spot, file: StateFile) -> Fate {
+fn fate_of_unmoved(spot: Spot, file: StateFile) -> Fate {
     Fate::At {
         spot: Spot { file, ..spot },
         kept: 1.0,
@@ -220,7 +222,7 @@ fn stays(spot: Spot, file: StateFile) -> Fate {
     }
 }
 
-fn at(file: StateFile, place: SpanPlace, ambiguous: bool, away: Option<f32>) -> Fate {
+fn fate_at(file: StateFile, place: SpanPlace, ambiguous: bool, away: Option<f32>) -> Fate {
     Fate::At {
         spot: Spot {
             file,

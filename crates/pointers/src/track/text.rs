@@ -82,7 +82,7 @@ impl Text {
     }
 
     /// Returns the lines with this hash, that is, equal but for whitespace.
-    fn alike(&self, hash: u64) -> &[u32] {
+    fn lines_with_hash(&self, hash: u64) -> &[u32] {
         let made = self.alike.get_or_init(|| {
             let mut made: HashMap<u64, Vec<u32>> = HashMap::new();
             for (line, hash) in self.squeezed.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Text {
     /// Returns whether these lines occur in this text once more.
     pub(super) fn has_twin(&self, lines: Range<usize>) -> bool {
         // Compares only the places of the rarest line.
-        let others = |line: usize| self.alike(self.squeezed(line));
+        let others = |line: usize| self.lines_with_hash(self.squeezed(line));
         let Some(rare) = lines.clone().min_by_key(|it| others(*it).len()) else {
             return false;
         };

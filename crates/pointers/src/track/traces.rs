@@ -17,7 +17,7 @@ use super::{
     RepoState, Span, compared, renames,
     repo_state::{ChangedFile, FoundState},
     track,
-    verdict::State,
+    verdict::SpanState,
 };
 
 /// The limits on how far back to go: commits, and entries of root folders, since a wide root is
@@ -131,7 +131,7 @@ impl<'r> TraceSearch<'r> {
         let mut commit = self.repo.commit(self.head).ok()?;
         let mut entries = 0;
         for _ in 0..MAX_COMMITS {
-            if self.tried.iter().all(|it| *it >= MAX_TRIED) || self.repo.stop().is_due() {
+            if self.tried.iter().all(|it| *it >= MAX_TRIED) || self.repo.stop().is_over() {
                 return None;
             }
             // A shallow clone's history ends where it was cut.
@@ -146,7 +146,7 @@ impl<'r> TraceSearch<'r> {
                     commit: &commit,
                     parent: &parent,
                 };
-                self.look(&step);
+                self.search_commit(&step);
             }
             commit = parent;
         }
@@ -154,7 +154,7 @@ impl<'r> TraceSearch<'r> {
     }
 
     /// Searches one commit; finds nothing if it cannot be read.
-    fn look(&mut self, step: &CommitStep<'_>) -> Option<()> {
+    fn search_commit(&mut self, step: &CommitStep<'_>) -> Option<()> {
         let trees = (step.parent.tree_id(), step.commit.tree_id());
         let changed = trees::differences(self.repo, trees.0, trees.1).ok()?;
         if changed.len() > MAX_FILES {
@@ -162,7 +162,7 @@ impl<'r> TraceSearch<'r> {
         }
         self.look_for_renames(step, trees, &changed);
         for (before, after) in &changed {
-            if self.repo.stop().is_due() {
+            if self.repo.stop().is_over() {
                 return None;
             }
             if let (Some(before), Some(after)) = (before, after) {
@@ -198,9 +198,9 @@ impl<'r> TraceSearch<'r> {
         let changes = changed.iter().cloned();
         let changes = changes.map(|(old, new)| ChangedFile { old, new }).collect();
         let sides = (FoundState::Tree(old), FoundState::Tree(new));
-        let changes = renames::found(self.repo, sides, changes, &|_| true).ok()?;
+        let changes = renames::join_renames(self.repo, sides, changes, &|_| true).ok()?;
         for change in changes {
-            if self.repo.stop().is_due() {
+            if self.repo.stop().is_over() {
                 return None;
             }
             let (Some(before), Some(after)) = (change.old, change.new) else {
@@ -339,9 +339,9 @@ impl<'r> TraceSearch<'r> {
         );
         let found = track(self.repo, &from, &to, &[span]).pop()?.ok()?;
         Some(match trace.became {
-            Became::Moved(_) => found.state == State::Moved,
-            Became::Renamed(_) => found.state == State::Renamed,
-            Became::Edited => found.state == State::Edited(PointerEdit::Text),
+            Became::Moved(_) => found.state == SpanState::Moved,
+            Became::Renamed(_) => found.state == SpanState::Renamed,
+            Became::Edited => found.state == SpanState::Edited(PointerEdit::Text),
             Became::Ends(_) => true,
         })
     }

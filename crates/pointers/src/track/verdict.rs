@@ -34,7 +34,7 @@ const ENOUGH_TOGETHER: f32 = 0.5;
 
 /// What became of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SpanState {
     /// The same path, lines and bytes.
     Unchanged,
     /// The same bytes on other lines.
@@ -47,7 +47,7 @@ pub enum State {
     Deleted,
 }
 
-impl State {
+impl SpanState {
     /// The state as every surface writes it, and how the bytes of an edited span differ.
     pub fn written(self) -> (PointerState, Option<PointerEdit>) {
         match self {
@@ -64,7 +64,7 @@ impl State {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
     /// What became of it.
-    pub state: State,
+    pub state: SpanState,
     /// The place of the span; `None` if it is deleted.
     pub place: Option<super::Span>,
     /// From 0 to 1. It starts at 1 for equal bytes, and lower for edited ones, by the share of the
@@ -113,7 +113,7 @@ pub(super) fn of(
     let fate = choose(direct, stepwise, words, back);
     let (found, kept, ambiguous, away) = match fate {
         Fate::Unknown(refusal) => return Err(refusal),
-        Fate::Gone { .. } => return Ok(gone(agree)),
+        Fate::Gone { .. } => return Ok(deleted_anchor(agree)),
         Fate::At {
             spot,
             kept,
@@ -126,24 +126,24 @@ pub(super) fn of(
     let now = read.text.span(found.lines.clone());
     let state = state(spot, bytes, &found, now);
     let enough = match (state, agree) {
-        (State::Edited(PointerEdit::Text), Some(false)) => ENOUGH_ALONE,
-        (State::Edited(PointerEdit::Text), _) => ENOUGH_AWAY,
+        (SpanState::Edited(PointerEdit::Text), Some(false)) => ENOUGH_ALONE,
+        (SpanState::Edited(PointerEdit::Text), _) => ENOUGH_AWAY,
         _ if words < FEW_WORDS => ENOUGH_TOGETHER,
         _ => 0.0,
     };
     if away.is_some_and(|it| it < enough) {
-        return Ok(gone(Some(false)));
+        return Ok(deleted_anchor(Some(false)));
     }
     let alike = match state {
-        State::Edited(PointerEdit::Text) => kept.max(likeness(bytes, now)).min(0.99),
-        State::Edited(PointerEdit::Whitespace) => 0.99,
+        SpanState::Edited(PointerEdit::Text) => kept.max(likeness(bytes, now)).min(0.99),
+        SpanState::Edited(PointerEdit::Whitespace) => 0.99,
         _ => 1.0,
     };
-    if gone_at_once && state == State::Edited(PointerEdit::Text) && alike < ENOUGH_LEFT {
-        return Ok(gone(agree));
+    if gone_at_once && state == SpanState::Edited(PointerEdit::Text) && alike < ENOUGH_LEFT {
+        return Ok(deleted_anchor(agree));
     }
     let telling = match (state, words) {
-        (State::Unchanged, _) => 1.0,
+        (SpanState::Unchanged, _) => 1.0,
         (_, few) if few < NO_WORDS => 0.6,
         (_, few) if few < FEW_WORDS => 0.85,
         _ => 1.0,
@@ -152,7 +152,7 @@ pub(super) fn of(
         Some(false) => 0.7,
         _ => 1.0,
     };
-    let twins = state != State::Unchanged && read.text.has_twin(found.lines.clone());
+    let twins = state != SpanState::Unchanged && read.text.has_twin(found.lines.clone());
     let rivals = match (ambiguous, twins) {
         (true, _) => 0.6,
         // Twins differ only in the lines around them.
@@ -171,9 +171,9 @@ pub(super) fn of(
     })
 }
 
-fn gone(agree: Option<bool>) -> Anchor {
+fn deleted_anchor(agree: Option<bool>) -> Anchor {
     Anchor {
-        state: State::Deleted,
+        state: SpanState::Deleted,
         place: None,
         confidence: match agree {
             Some(true) => 0.95,
@@ -188,20 +188,20 @@ fn line_number(line: usize) -> u32 {
 }
 
 /// Returns the state by the bytes alone.
-pub(super) fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> State {
+pub(super) fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> SpanState {
     if bytes != now {
         let blanks_alone = same_but_for_blanks(bytes, now);
-        State::Edited(if blanks_alone {
+        SpanState::Edited(if blanks_alone {
             PointerEdit::Whitespace
         } else {
             PointerEdit::Text
         })
     } else if old.file.path != new.file.path {
-        State::Renamed
+        SpanState::Renamed
     } else if old.lines != new.lines {
-        State::Moved
+        SpanState::Moved
     } else {
-        State::Unchanged
+        SpanState::Unchanged
     }
 }
 

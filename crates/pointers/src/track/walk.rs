@@ -42,7 +42,7 @@ pub(super) fn along(
     route: &[FoundState],
     spots: Vec<Spot>,
 ) -> Vec<Option<Fate>> {
-    let mut fates: Vec<Fate> = spots.into_iter().map(beginning).collect();
+    let mut fates: Vec<Fate> = spots.into_iter().map(fate_at_start).collect();
     for pair in route.windows(2) {
         let [old, new] = *pair else { continue };
         let paths: HashSet<&str> = fates
@@ -70,13 +70,13 @@ pub(super) fn along(
                 Fate::At { spot, .. } if step.touches(&spot.file.path) => step.follow(cache, spot),
                 _ => continue,
             };
-            *fate = composed(fate, next);
+            *fate = compose_fates(fate, next);
         }
     }
     fates.into_iter().map(Some).collect()
 }
 
-fn beginning(spot: Spot) -> Fate {
+fn fate_at_start(spot: Spot) -> Fate {
     Fate::At {
         spot,
         kept: 1.0,
@@ -89,7 +89,7 @@ fn beginning(spot: Spot) -> Fate {
 }
 
 /// Combines two consecutive fates.
-fn composed(before: &Fate, after: Fate) -> Fate {
+fn compose_fates(before: &Fate, after: Fate) -> Fate {
     match (before, after) {
         (
             Fate::At {

@@ -5,7 +5,7 @@ use engram_model::{PointerEdit, Refusal};
 use crate::Repo;
 
 use super::{
-    Anchor, RepoState, Span, State, not_a_file,
+    Anchor, RepoState, Span, SpanState, not_a_file,
     repo_state::{self, ChangedFile},
 };
 
@@ -40,9 +40,9 @@ pub fn whole(
     if let Some(file) = repo_state::find(repo, new, &span.path)? {
         let (now, _) = repo_state::read(repo, new, &file)?;
         return Ok(if now == then {
-            at(State::Unchanged, &span.path)
+            at(SpanState::Unchanged, &span.path)
         } else {
-            at(State::Edited(PointerEdit::Text), &span.path)
+            at(SpanState::Edited(PointerEdit::Text), &span.path)
         });
     }
     let changes = repo_state::changes(repo, old, new, &|path| path == span.path)?;
@@ -55,9 +55,9 @@ pub fn whole(
     let renamed =
         there.find(|it| repo_state::read(repo, new, it).is_ok_and(|(now, _)| now == then));
     Ok(match renamed {
-        Some(file) => at(State::Renamed, &file.path),
+        Some(file) => at(SpanState::Renamed, &file.path),
         None => Anchor {
-            state: State::Deleted,
+            state: SpanState::Deleted,
             place: None,
             confidence: 1.0,
         },

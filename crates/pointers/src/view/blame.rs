@@ -146,7 +146,7 @@ impl<'r> BlameSearch<'r> {
             let is_over = seen.len() >= MAX_COMMITS
                 || self.read > MAX_READ
                 || !seen.insert(id)
-                || self.stop.is_due();
+                || self.stop.is_over();
             let commit = self.repo.commit_of_id(id);
             for (path, stretches) in paths {
                 let left = match &commit {

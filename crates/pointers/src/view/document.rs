@@ -306,7 +306,7 @@ impl Reader {
 }
 
 fn code(word: &str, text: &str) -> Block {
-    let mut painter = Grammar::named(word).map(|it| it.painter());
+    let mut painter = Grammar::for_fence(word).map(|it| it.painter());
     let lines = text.lines().zip(1..).map(|(text, number)| {
         let end = text.char_indices().nth(MAX_LINE).map(|it| it.0);
         let mut line = SourceLine {

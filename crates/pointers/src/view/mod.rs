@@ -54,7 +54,7 @@ pub fn source(
     let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let language = file_path(pointer).and_then(|path| Grammar::of(path, &first_line(&found)));
     let mut lines = window(&found, view.context, total_lines);
-    let hidden = hidden(&found, &lines, total_lines);
+    let hidden = count_hidden(&found, &lines, total_lines);
     let mut unpainted = false;
     if comparison::is_one(pointer) {
         let is_of_one_file = matches!(pointer.target, Target::Diff { .. });
@@ -91,7 +91,7 @@ pub fn source(
 }
 
 /// Returns how many lines of the span are missing from `lines`.
-fn hidden(found: &PointedFile<'_>, lines: &[SourceLine], total: u32) -> u32 {
+fn count_hidden(found: &PointedFile<'_>, lines: &[SourceLine], total: u32) -> u32 {
     match found.lines {
         Some(span) => span
             .end

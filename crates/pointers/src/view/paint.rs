@@ -83,7 +83,7 @@ impl Grammar {
     }
 
     /// Finds the grammar by the word after the fence of a code block.
-    pub(crate) fn named(word: &str) -> Option<Self> {
+    pub(crate) fn for_fence(word: &str) -> Option<Self> {
         let word = word
             .split([',', ' ', '{'])
             .next()

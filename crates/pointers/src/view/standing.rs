@@ -6,11 +6,11 @@ use engram_model::{Lines, Pin, Pointer, Reading, Refusal, Side, SourceLine, Stan
 use git2::{DiffLineType, DiffOptions, Patch};
 
 use crate::{
-    Anchors, Encoding, Origin, Pinned, Repo, Shelf,
+    Anchors, Encoding, PinnedSpan, Repo, Shelf, SpanOrigin,
     locate::PointedFile,
     recover, refuse,
     text::media,
-    track::{Anchor, Span, State},
+    track::{Anchor, Span, SpanState},
     view, worktree,
 };
 
@@ -32,7 +32,7 @@ const MAX_COMPARED: usize = 4 << 20;
 const MAX_HEIGHT: u64 = 100_000;
 
 /// Compares the span of a pointer with the working tree.
-pub fn standing(
+pub fn standing_of(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
@@ -49,23 +49,28 @@ pub fn standing(
     };
     let repo = repo.ok_or_else(refuse::no_repository)?;
     let (found, _) = recover::locate(Some(repo), shelf, pointer)?;
-    if let Some(anchor) = followed(repo, shelf, path, &found) {
+    if let Some(anchor) = follow_span(repo, shelf, path, &found) {
         return by_anchor(repo, path, &found, anchor);
     }
     let Some(now) = worktree::read_now(repo, path)? else {
-        return Ok(plain(Reading::Gone, None));
+        return Ok(standing_without_changes(Reading::Gone, None));
     };
     Ok(compare(&found, path, &now))
 }
 
 /// Returns where the span is by following its lines; `None` if they cannot be followed.
-fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &PointedFile<'_>) -> Option<Anchor> {
+fn follow_span(
+    repo: &Repo,
+    shelf: &dyn Shelf,
+    path: &str,
+    found: &PointedFile<'_>,
+) -> Option<Anchor> {
     repo.workdir()?;
     let origin = match &found.pointer.target {
         Target::Repo { pin, .. } | Target::Test { pin, .. } | Target::Artifact { pin, .. } => {
             match pin {
-                Pin::Rev(commit) => Origin::Commit(commit.clone()),
-                Pin::Digest(digest_hex) => Origin::Kept {
+                Pin::Rev(commit) => SpanOrigin::Commit(commit.clone()),
+                Pin::Digest(digest_hex) => SpanOrigin::Kept {
                     digest_hex: digest_hex.clone(),
                     // Follows as the health check does, so that the two agree.
                     base: shelf.base(path, digest_hex),
@@ -83,7 +88,7 @@ fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &PointedFile<'_>)
             end: total().filter(|it| *it > 0)?,
         },
     };
-    let pinned = Pinned {
+    let pinned = PinnedSpan {
         origin,
         span: Span {
             path: path.to_owned(),
@@ -91,8 +96,8 @@ fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &PointedFile<'_>)
             end: lines.end,
         },
     };
-    let looked = Anchors::default().look(repo, shelf, &[pinned]).ok()?;
-    looked.stands.into_iter().next()?.here.ok()
+    let looked = Anchors::default().standings(repo, shelf, &[pinned]).ok()?;
+    looked.standings.into_iter().next()?.here.ok()
 }
 
 fn by_anchor(
@@ -109,26 +114,26 @@ fn by_anchor(
     });
     let moved_to = place.map(|it| it.path.clone()).filter(|it| it != path);
     let standing = match anchor.state {
-        State::Unchanged => plain(Reading::Same, lines),
-        State::Moved => plain(Reading::Moved, lines),
-        State::Renamed => plain(Reading::Renamed, lines),
-        State::Edited(_) => {
+        SpanState::Unchanged => standing_without_changes(Reading::Same, lines),
+        SpanState::Moved => standing_without_changes(Reading::Moved, lines),
+        SpanState::Renamed => standing_without_changes(Reading::Renamed, lines),
+        SpanState::Edited(_) => {
             let at = moved_to.as_deref().unwrap_or(path);
             let now = worktree::read_now(repo, at)?.unwrap_or_default();
-            let shown = edited(found, at, &now, found.lines);
+            let shown = standing_of_edited(found, at, &now, found.lines);
             Standing {
                 reading: Reading::Edited,
                 lines: lines.or(shown.lines),
                 ..shown
             }
         }
-        State::Deleted => match worktree::read_now(repo, path)? {
+        SpanState::Deleted => match worktree::read_now(repo, path)? {
             Some(now) => Standing {
                 reading: Reading::Gone,
                 lines: None,
-                ..edited(found, path, &now, found.lines)
+                ..standing_of_edited(found, path, &now, found.lines)
             },
-            None => plain(Reading::Gone, None),
+            None => standing_without_changes(Reading::Gone, None),
         },
     };
     Ok(Standing {
@@ -137,7 +142,7 @@ fn by_anchor(
     })
 }
 
-fn plain(reading: Reading, lines: Option<Lines>) -> Standing {
+fn standing_without_changes(reading: Reading, lines: Option<Lines>) -> Standing {
     Standing {
         reading,
         path: None,
@@ -152,9 +157,9 @@ fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
     let then = found.file.bytes();
     let Some(lines) = found.lines else {
         return if then == now {
-            plain(Reading::Same, None)
+            standing_without_changes(Reading::Same, None)
         } else {
-            edited(found, path, now, None)
+            standing_of_edited(found, path, now, None)
         };
     };
     let span = &then[found.range.clone()];
@@ -163,16 +168,16 @@ fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
         .span(now, lines)
         .is_ok_and(|range| now[range] == *span)
     {
-        return plain(Reading::Same, Some(lines));
+        return standing_without_changes(Reading::Same, Some(lines));
     }
-    match elsewhere(found, now, span, lines) {
-        Some(lines) => plain(Reading::Moved, Some(lines)),
-        None => edited(found, path, now, Some(lines)),
+    match find_elsewhere(found, now, span, lines) {
+        Some(lines) => standing_without_changes(Reading::Moved, Some(lines)),
+        None => standing_of_edited(found, path, now, Some(lines)),
     }
 }
 
 /// Returns where the same lines are now: the place nearest to the old one.
-fn elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
+fn find_elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
     // White space is found everywhere.
     if span.iter().all(u8::is_ascii_whitespace) {
         return None;
@@ -206,7 +211,12 @@ struct ComparedLine {
     bytes: Vec<u8>,
 }
 
-fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> Standing {
+fn standing_of_edited(
+    found: &PointedFile<'_>,
+    path: &str,
+    now: &[u8],
+    lines: Option<Lines>,
+) -> Standing {
     let then = found.file.bytes();
     let lines_of = |it: &[u8]| Encoding::Utf8.count_lines(it);
     let too_large =
@@ -215,14 +225,14 @@ fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>)
     if too_large || !is_text || found.is_binary || found.encoding != Encoding::Utf8 {
         return Standing {
             media: media::of(path, now).filter(|it| !it.kind.has_lines()),
-            ..plain(Reading::Edited, None)
+            ..standing_without_changes(Reading::Edited, None)
         };
     }
-    let compared = match whole(then, now) {
+    let compared = match compare_whole(then, now) {
         Ok(compared) => compared,
         Err(error) => {
             tracing::debug!(%error, "two texts cannot be compared");
-            return plain(Reading::Edited, None);
+            return standing_without_changes(Reading::Edited, None);
         }
     };
     let total = u32::try_from(found.encoding.count_lines(then)).unwrap_or(u32::MAX);
@@ -236,17 +246,17 @@ fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>)
         None => Reading::Gone,
     };
     let language = Grammar::of(path, "");
-    let (changes, hidden) = shown(part, span, language.as_ref());
+    let (changes, hidden) = shown_lines(part, span, language.as_ref());
     Standing {
         lines: there,
         changes,
         hidden,
-        ..plain(reading, None)
+        ..standing_without_changes(reading, None)
     }
 }
 
 /// Returns every line of both texts, in order.
-fn whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
+fn compare_whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
     let mut options = DiffOptions::new();
     options.context_lines(WHOLE).interhunk_lines(0);
     let patch = Patch::from_buffers(then, None, now, None, Some(&mut options))?;
@@ -321,7 +331,11 @@ fn long_change(part: &[ComparedLine]) -> Option<std::ops::Range<usize>> {
 
 /// Returns the changes with their surroundings, and how many lines are left out: in a long
 /// comparison, runs of unchanged lines.
-fn shown(part: &[ComparedLine], span: Lines, language: Option<&Grammar>) -> (Vec<SourceLine>, u32) {
+fn shown_lines(
+    part: &[ComparedLine],
+    span: Lines,
+    language: Option<&Grammar>,
+) -> (Vec<SourceLine>, u32) {
     let is_short = part.len() <= MAX_UNFOLDED;
     let near = |at: usize| {
         if is_short {

@@ -58,7 +58,7 @@ impl<'r> Checkout<'r> {
     pub(crate) fn blob(&mut self, path: &str, most: u64) -> Result<Option<Oid>, Refusal> {
         let known = self.index.get_path(Path::new(path), 0);
         if let Some(entry) = known
-            && let Some(metadata) = self.look(path)
+            && let Some(metadata) = self.metadata_of(path)
             && self.is_as_seen(&entry, &metadata)
         {
             return Ok(Some(entry.id));
@@ -67,7 +67,7 @@ impl<'r> Checkout<'r> {
     }
 
     fn read(&self, path: &str, most: u64) -> Result<Option<Oid>, Refusal> {
-        let file = match disk::reach(&self.root, Path::new(path), Links::Refused) {
+        let file = match disk::open_below(&self.root, Path::new(path), Links::Refused) {
             Ok(file) => file,
             Err(Miss::Failed(e)) => return Err(unreadable(path, &e)),
             Err(_) => return Ok(None),
@@ -100,7 +100,7 @@ impl<'r> Checkout<'r> {
             let Ok(path) = String::from_utf8(entry.path.clone()) else {
                 continue;
             };
-            let there = self.look(&path).filter(Metadata::is_file);
+            let there = self.metadata_of(&path).filter(Metadata::is_file);
             if let Some(metadata) = there {
                 let blob = if self.is_as_seen(&entry, &metadata) {
                     entry.id
@@ -130,7 +130,7 @@ impl<'r> Checkout<'r> {
     }
 
     /// Returns the metadata of a file by its path, if no link is on the way to it.
-    fn look(&mut self, path: &str) -> Option<Metadata> {
+    fn metadata_of(&mut self, path: &str) -> Option<Metadata> {
         let at = self.root.join(path);
         let mut around = at.parent()?;
         while around != self.root {

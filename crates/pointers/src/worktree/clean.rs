@@ -46,7 +46,7 @@ pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>
         Conversion::Never => false,
         Conversion::Always => true,
         // A file that was stored with CRLF stays so.
-        Conversion::Auto => indexed(repo, path).is_none_or(|it| !has_crlf(&it)),
+        Conversion::Auto => read_from_index(repo, path).is_none_or(|it| !has_crlf(&it)),
     };
     Ok(if converts { with_lf(&bytes) } else { bytes })
 }
@@ -97,7 +97,7 @@ fn conversion(repo: &Repo, attributes: &Attributes) -> Conversion {
     }
 }
 
-fn indexed(repo: &Repo, path: &str) -> Option<Vec<u8>> {
+fn read_from_index(repo: &Repo, path: &str) -> Option<Vec<u8>> {
     let entry = repo.index().ok()?.get_path(Path::new(path), 0)?;
     let blob = repo.blob(entry.id, path).ok()?;
     Some(blob.content().to_vec())

@@ -114,7 +114,7 @@ pub(crate) fn is_special(path: &Path) -> bool {
 
 /// Opens a file below a folder. Enters neither repositories within it nor anything that could be
 /// git's own folder.
-pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<ReachedFile, Miss> {
+pub(crate) fn open_below(root: &Path, path: &Path, links: Links) -> Result<ReachedFile, Miss> {
     let mut way = Walk {
         root,
         at: system::Folder::root(root)?,

@@ -22,7 +22,7 @@ pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
 /// Reads `path` in the working tree; refuses a path that leaves it or that git ignores.
 pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
-    let file = reach(repo, path, Links::Followed)?;
+    let file = open_file(repo, path, Links::Followed)?;
     let mut ignored = Ignored::new(repo, root(repo)?)?;
     refuse_ignored(repo, &mut ignored, path, path)?;
     if file.within != Path::new(path) {
@@ -31,10 +31,10 @@ pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
         let within = file
             .within
             .to_str()
-            .ok_or_else(|| refused(path, Miss::Leaves))?;
+            .ok_or_else(|| miss_refusal(path, Miss::Leaves))?;
         refuse_ignored(repo, &mut ignored, within, path)?;
     }
-    snapshot_of(path, read(file, path)?, repo.head().1)
+    snapshot_of(path, read_snapshot(file, path)?, repo.head().1)
 }
 
 /// Returns the snapshot of a file with these bytes.
@@ -56,33 +56,33 @@ pub(crate) fn snapshot_of(
 
 /// Returns the file as git would store it now; `None` if it does not exist. Stores nothing.
 pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
-    let file = match below(repo, path, Links::Followed)? {
+    let file = match try_open_file(repo, path, Links::Followed)? {
         Ok(file) => file,
         Err(Miss::NotThere | Miss::Folder | Miss::Special) => return Ok(None),
-        Err(miss) => return Err(refused(path, miss)),
+        Err(miss) => return Err(miss_refusal(path, miss)),
     };
-    let bytes = read(file, path)?;
+    let bytes = read_snapshot(file, path)?;
     clean::cleaned(repo, path, bytes).map(Some)
 }
 
 /// Returns the absolute path of a file in the working tree, if it exists and stays inside.
 pub(crate) fn open_path(repo: &Repo, path: &str) -> Option<PathBuf> {
-    reach(repo, path, Links::Followed).ok()?;
+    open_file(repo, path, Links::Followed).ok()?;
     Some(root(repo).ok()?.join(path))
 }
 
 /// Opens the file at a path of the working tree.
-pub(crate) fn reach(repo: &Repo, path: &str, links: Links) -> Result<ReachedFile, Refusal> {
-    below(repo, path, links)?.map_err(|miss| refused(path, miss))
+pub(crate) fn open_file(repo: &Repo, path: &str, links: Links) -> Result<ReachedFile, Refusal> {
+    try_open_file(repo, path, links)?.map_err(|miss| miss_refusal(path, miss))
 }
 
-/// Like [`reach`], but returns the reason if there is no file.
-pub(crate) fn below(
+/// Like [`open_file`], but returns the reason if there is no file.
+pub(crate) fn try_open_file(
     repo: &Repo,
     path: &str,
     links: Links,
 ) -> Result<Result<ReachedFile, Miss>, Refusal> {
-    Ok(disk::reach(&root(repo)?, Path::new(path), links))
+    Ok(disk::open_below(&root(repo)?, Path::new(path), links))
 }
 
 /// Returns the root of the working tree, with every link on the way to it followed.
@@ -96,7 +96,7 @@ pub(crate) fn root(repo: &Repo) -> Result<PathBuf, Refusal> {
     workdir.canonicalize().map_err(|e| repo.gone().because(&e))
 }
 
-fn refused(path: &str, miss: Miss) -> Refusal {
+fn miss_refusal(path: &str, miss: Miss) -> Refusal {
     let name = refuse::quoted(path);
     match miss {
         Miss::NotThere => refuse::not_found(
@@ -116,7 +116,7 @@ fn refused(path: &str, miss: Miss) -> Refusal {
             "Point at a regular file.",
         ),
         // A repository within this one keeps its own evidence.
-        Miss::Nested => tree::submodule(path),
+        Miss::Nested => tree::submodule_refusal(path),
         Miss::Folder => refuse::invalid(format!("{name} is a folder"), "Point at a file."),
         Miss::Special => {
             refuse::invalid(format!("{name} is not a regular file"), "Point at a file.")
@@ -145,7 +145,7 @@ fn is_tracked(repo: &Repo, path: &str) -> Result<bool, Refusal> {
     Ok(index.get_path(Path::new(path), 0).is_some())
 }
 
-fn read(file: ReachedFile, asked: &str) -> Result<Vec<u8>, Refusal> {
+fn read_snapshot(file: ReachedFile, asked: &str) -> Result<Vec<u8>, Refusal> {
     let len = file.len;
     let read = file.read(MAX_BYTES).map_err(|e| unreadable(asked, &e))?;
     read.ok_or_else(|| {

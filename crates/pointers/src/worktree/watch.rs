@@ -31,7 +31,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 /// What a watch reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stir {
+pub enum TreeEvent {
     /// Files may have changed; reported once until [`Watch::rearm`].
     Changed,
     /// A new folder that must be watched too, with [`Watch::extend`].
@@ -53,7 +53,7 @@ pub enum Coverage {
 
 impl Coverage {
     /// Returns a sentence for a reader; `None` if there is nothing to report.
-    pub fn words(&self) -> Option<String> {
+    pub fn sentence(&self) -> Option<String> {
         match self {
             Self::Whole => None,
             Self::Evidence(why) => Some(format!("watching only folders with evidence: {why}")),
@@ -65,7 +65,7 @@ impl Coverage {
     }
 }
 
-type StirCallback = Arc<dyn Fn(Stir) + Send + Sync>;
+type StirCallback = Arc<dyn Fn(TreeEvent) + Send + Sync>;
 
 /// Watches one working tree until it is dropped.
 pub struct Watch {
@@ -94,7 +94,7 @@ impl Watch {
     pub fn start(
         repo: &Repo,
         most: usize,
-        tell: impl Fn(Stir) + Send + Sync + 'static,
+        tell: impl Fn(TreeEvent) + Send + Sync + 'static,
     ) -> Result<Self, Refusal> {
         let real = |path: &Path| path.canonicalize().map_err(|e| repo.gone().because(&e));
         let tree = WatchedTree {
@@ -170,7 +170,10 @@ impl Watch {
 
     /// Sets the files that hold evidence, as paths from the root. If not everything is watched,
     /// their folders are.
-    pub fn keep<'p>(&mut self, paths: impl Iterator<Item = &'p str>) -> Result<(), Refusal> {
+    pub fn watch_evidence<'p>(
+        &mut self,
+        paths: impl Iterator<Item = &'p str>,
+    ) -> Result<(), Refusal> {
         let Some(root) = self
             .tree
             .root
@@ -252,7 +255,7 @@ impl Watch {
                 ));
             }
         };
-        tracing::warn!(why = ?self.coverage.words(), "not all of the working tree is watched");
+        tracing::warn!(why = ?self.coverage.sentence(), "not all of the working tree is watched");
         self.watcher = match self.coverage {
             Coverage::Polled(_) => {
                 self.asks = ask_again(&self.tree, &self.tell, &self.told);
@@ -355,7 +358,7 @@ fn ask_again(
     let ask = move || {
         while ended.recv_timeout(AGAIN) == Err(RecvTimeoutError::Timeout) {
             if system(&tree, &tell, &told).is_ok() {
-                return tell(Stir::Lost);
+                return tell(TreeEvent::Lost);
             }
         }
     };
@@ -376,11 +379,11 @@ fn hear(
     let mut repo = None;
     move |event| {
         let event = match event {
-            Ok(event) if event.need_rescan() => return tell(Stir::Lost),
+            Ok(event) if event.need_rescan() => return tell(TreeEvent::Lost),
             Ok(event) => event,
             Err(error) => {
                 tracing::info!(%error, "a watch failed");
-                return tell(Stir::Lost);
+                return tell(TreeEvent::Lost);
             }
         };
         if event.kind.is_access() {
@@ -397,10 +400,10 @@ fn hear(
                 continue;
             }
             if may_be_folder && path.is_dir() {
-                tell(Stir::Folder(path.clone()));
+                tell(TreeEvent::Folder(path.clone()));
             }
             if !told.swap(true, Ordering::AcqRel) {
-                tell(Stir::Changed);
+                tell(TreeEvent::Changed);
             }
         }
     }

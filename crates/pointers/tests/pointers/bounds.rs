@@ -5,8 +5,8 @@ use std::{fs, path::Path, sync::mpsc, time::Duration};
 
 use engram_model::{Code, Pointer, Refusal};
 use engram_pointers::{
-    Anchors, Origin, Pinned, Repo, Stop, blame, line, resolve, source, standing,
-    track::{RepoState, Span, State, lately, track},
+    Anchors, PinnedSpan, Repo, SpanOrigin, Stop, blame, line, resolve, source, standing_of,
+    track::{RepoState, Span, SpanState, lately, track},
 };
 use git2::{ObjectType, Oid, Repository, Signature, Time};
 
@@ -34,7 +34,7 @@ fn ask(repo: &Repo, pointer: &str) -> Vec<Option<Refusal>> {
         resolve(Some(repo), &shelf, &pointer).err(),
         source(Some(repo), &shelf, &pointer, view_around(3)).err(),
         line(Some(repo), &shelf, &pointer, 1, 0).err(),
-        standing(Some(repo), &shelf, &pointer).err(),
+        standing_of(Some(repo), &shelf, &pointer).err(),
         blame(Some(repo), &shelf, &pointer).err(),
     ]
 }
@@ -167,7 +167,7 @@ fn patterns_that_explode_do_not() {
             let pointer = format!("repo:{path}@worktree").parse().unwrap();
             let found = resolve(Some(&repo), &Stored::default(), &pointer).unwrap();
             assert_eq!(found.text(), "a\r\n");
-            assert!(standing(Some(&repo), &Stored::default(), &pointer).is_ok());
+            assert!(standing_of(Some(&repo), &Stored::default(), &pointer).is_ok());
         }
     });
 }
@@ -218,14 +218,16 @@ fn trees_that_multiply_are_not_walked_to_their_end() {
         for to in [commit("HEAD"), RepoState::Index, RepoState::Worktree] {
             let found = track(&repo, &commit("HEAD~1"), &to, &all).remove(0);
             assert!(
-                !matches!(found, Ok(verdict) if to == commit("HEAD") && verdict.state != State::Deleted)
+                !matches!(found, Ok(verdict) if to == commit("HEAD") && verdict.state != SpanState::Deleted)
             );
         }
-        let pinned = Pinned {
-            origin: Origin::Commit(repo.head().1.unwrap()),
+        let pinned = PinnedSpan {
+            origin: SpanOrigin::Commit(repo.head().1.unwrap()),
             span,
         };
-        Anchors::default().look(&repo, &shelf, &[pinned]).unwrap();
+        Anchors::default()
+            .standings(&repo, &shelf, &[pinned])
+            .unwrap();
         assert!(repo.largest_files(5).is_ok());
         lately(&repo);
     });
@@ -301,7 +303,7 @@ fn a_file_that_is_too_large_is_refused_by_its_size() {
     );
     assert_eq!(
         found[1].as_ref().unwrap().state,
-        State::Unchanged,
+        SpanState::Unchanged,
         "the other spans are still followed"
     );
     assert_eq!(fixture.text("repo:a.txt@HEAD"), "text\n");
@@ -428,9 +430,9 @@ fn ask_everything(repo: &Repo) {
             track(repo, from, to, std::slice::from_ref(&span));
         }
     }
-    let origin = Origin::Commit("HEAD".to_owned());
-    let pinned = Pinned { origin, span };
-    let _ = Anchors::default().look(repo, &Stored::default(), &[pinned]);
+    let origin = SpanOrigin::Commit("HEAD".to_owned());
+    let pinned = PinnedSpan { origin, span };
+    let _ = Anchors::default().standings(repo, &Stored::default(), &[pinned]);
 }
 
 /// Puts a pipe at the path of a loose object.
@@ -533,5 +535,5 @@ fn what_is_stopped_ends() {
     repo.until(Stop::default());
     assert!(read("repo:a.txt@HEAD~20").is_ok());
     let found = track(&repo, &commit(&first), &commit("HEAD"), &[span]);
-    assert_eq!(found[0].as_ref().unwrap().state, State::Unchanged);
+    assert_eq!(found[0].as_ref().unwrap().state, SpanState::Unchanged);
 }

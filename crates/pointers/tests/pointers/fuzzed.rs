@@ -7,7 +7,9 @@ use std::{
 };
 
 use engram_model::{Pin, Pointer, Target};
-use engram_pointers::{Anchors, Origin, Pinned, Repo, resolve, source, standing, track::Span};
+use engram_pointers::{
+    Anchors, PinnedSpan, Repo, SpanOrigin, resolve, source, standing_of, track::Span,
+};
 use proptest::prelude::*;
 
 use crate::fixture::{Fixture, Stored, view_around};
@@ -104,17 +106,17 @@ fn ask_everything(repo: &Repo) {
             assert!(!is_its_own || !found.text().contains("secret"), "{pointer}");
         }
         let _ = source(Some(repo), &shelf, &pointer, view_around(3));
-        let _ = standing(Some(repo), &shelf, &pointer);
+        let _ = standing_of(Some(repo), &shelf, &pointer);
     }
-    let pinned = Pinned {
-        origin: Origin::Commit("HEAD".to_owned()),
+    let pinned = PinnedSpan {
+        origin: SpanOrigin::Commit("HEAD".to_owned()),
         span: Span {
             path: "a.txt".to_owned(),
             start: 1,
             end: 1,
         },
     };
-    let _ = Anchors::default().look(repo, &shelf, &[pinned]);
+    let _ = Anchors::default().standings(repo, &shelf, &[pinned]);
 }
 
 /// Puts these bytes in a file of a repository.

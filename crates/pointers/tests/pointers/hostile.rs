@@ -1,7 +1,7 @@
 //! Pointers that are meant to do harm, and harmless names that look like them.
 
 use engram_model::{Code, Lines, Pin, Pointer, Recorded, Refusal, Target};
-use engram_pointers::{Anchors, Origin, Pinned, Shelf, resolve, source, track::Span};
+use engram_pointers::{Anchors, PinnedSpan, Shelf, SpanOrigin, resolve, source, track::Span};
 use jiff::civil::Date;
 
 use crate::fixture::{Fixture, Stored, sha256, view_around};
@@ -288,8 +288,8 @@ fn what_was_stored_is_asked_for_by_its_path() {
             let seen = source(Some(&repo), &shelf, &pointer, view_around(1));
             assert_eq!(seen.is_ok(), want, "{pointer}");
         }
-        let pinned = Pinned {
-            origin: Origin::Kept {
+        let pinned = PinnedSpan {
+            origin: SpanOrigin::Kept {
                 digest_hex: hex.clone(),
                 base: None,
             },
@@ -299,7 +299,9 @@ fn what_was_stored_is_asked_for_by_its_path() {
                 end: 1,
             },
         };
-        let looked = Anchors::default().look(&repo, &shelf, &[pinned]).unwrap();
-        assert_eq!(looked.stands[0].here.is_ok(), want, "{name}");
+        let looked = Anchors::default()
+            .standings(&repo, &shelf, &[pinned])
+            .unwrap();
+        assert_eq!(looked.standings[0].here.is_ok(), want, "{name}");
     }
 }

@@ -4,7 +4,7 @@ use std::{fs, io::Write, path::PathBuf, process::Stdio};
 
 use engram_kit::git_command;
 use engram_model::Code;
-use engram_pointers::{Anchors, Origin, Pinned, resolve, track::Span};
+use engram_pointers::{Anchors, PinnedSpan, SpanOrigin, resolve, track::Span};
 
 use crate::fixture::{Fixture, Stored, git, refused};
 
@@ -45,7 +45,7 @@ fn what_a_killed_process_left_does_not_stop_the_next() {
         for name in &all {
             fs::write(refs.join(name), text).unwrap();
         }
-        fixture.repo().keep(&head).unwrap();
+        fixture.repo().keep_commit(&head).unwrap();
         let stayed: Vec<String> = all
             .into_iter()
             .filter(|it| refs.join(it).exists())
@@ -55,7 +55,7 @@ fn what_a_killed_process_left_does_not_stop_the_next() {
             "at most one temporary file was replaced"
         );
         assert_kept(&fixture, &head, &stayed);
-        fixture.repo().keep(&head).unwrap();
+        fixture.repo().keep_commit(&head).unwrap();
     }
 }
 
@@ -64,7 +64,7 @@ fn a_ref_that_a_crash_left_empty_is_written_again() {
     let (fixture, head, refs) = make_fixture();
     fs::create_dir_all(&refs).unwrap();
     fs::write(refs.join(&head), "").unwrap();
-    fixture.repo().keep(&head).unwrap();
+    fixture.repo().keep_commit(&head).unwrap();
     assert_kept(&fixture, &head, &[]);
 }
 
@@ -73,7 +73,7 @@ fn many_keep_the_same_commit_at_once() {
     let (fixture, head, _) = make_fixture();
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| fixture.repo().keep(&head).unwrap());
+            scope.spawn(|| fixture.repo().keep_commit(&head).unwrap());
         }
     });
     assert_kept(&fixture, &head, &[]);
@@ -95,9 +95,9 @@ fn a_ref_that_leads_elsewhere_is_written_again() {
         if packed {
             fixture.git(&["pack-refs", "--all"]);
         }
-        assert!(!fixture.repo().keeps(&head));
-        fixture.repo().keep(&head).unwrap();
-        assert!(fixture.repo().keeps(&head));
+        assert!(!fixture.repo().keeps_commit(&head));
+        fixture.repo().keep_commit(&head).unwrap();
+        assert!(fixture.repo().keeps_commit(&head));
         assert_kept(&fixture, &head, &[]);
     }
 }
@@ -109,8 +109,8 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
     let (fixture, head, refs) = make_fixture();
     fixture.git(&["commit", "-q", "--allow-empty", "-m", "other"]);
     let mut stored = Stored::default();
-    let kept = Pinned {
-        origin: Origin::Kept {
+    let kept = PinnedSpan {
+        origin: SpanOrigin::Kept {
             digest_hex: stored.keep(b"two\n"),
             base: Some(head.clone()),
         },
@@ -121,7 +121,9 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
         },
     };
     let repo = fixture.repo();
-    Anchors::default().look(&repo, &stored, &[kept]).unwrap();
+    Anchors::default()
+        .standings(&repo, &stored, &[kept])
+        .unwrap();
     let made = make_elsewhere(&fixture, &head, "a.rs", b"two\n");
     assert!(repo.has_commit(&made), "the test guessed the right id");
     for pointer in [
@@ -134,7 +136,7 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
         refused(found, &pointer, Code::PointerNotFound, "there is no commit");
     }
     refused(
-        repo.keep(&made),
+        repo.keep_commit(&made),
         &made,
         Code::PointerNotFound,
         "there is no commit",

@@ -1,12 +1,12 @@
 //! How the working tree differs from the pin of a pointer, and who wrote the lines.
 
 use engram_model::{Reading, Refusal, Side, Standing};
-use engram_pointers::{blame, standing};
+use engram_pointers::{blame, standing_of};
 
 use crate::fixture::{Fixture, Stored};
 
 fn now(fixture: &Fixture, pointer: &str) -> Result<Standing, Refusal> {
-    standing(
+    standing_of(
         Some(&fixture.repo()),
         &Stored::default(),
         &pointer.parse().unwrap(),

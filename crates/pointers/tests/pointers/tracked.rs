@@ -1,7 +1,7 @@
 //! Follows spans over one change or several: every state, and the classes used by comparable tools.
 
 use engram_model::PointerEdit;
-use engram_pointers::track::{Anchor, RepoState, Span, State, track};
+use engram_pointers::track::{Anchor, RepoState, Span, SpanState, track};
 
 use crate::fixture::Fixture;
 
@@ -35,7 +35,7 @@ fn functions(count: usize) -> String {
         .collect()
 }
 
-fn expect(found: &Anchor, state: State, place: Option<(&str, u32, u32)>, what: &str) {
+fn expect(found: &Anchor, state: SpanState, place: Option<(&str, u32, u32)>, what: &str) {
     let place = place.map(|(path, start, end)| span(path, start, end));
     assert_eq!(
         (found.state, &found.place),
@@ -47,23 +47,23 @@ fn expect(found: &Anchor, state: State, place: Option<(&str, u32, u32)>, what: &
 
 #[test]
 fn one_change_has_one_state() {
-    const TEXT: State = State::Edited(PointerEdit::Text);
-    const SPACE: State = State::Edited(PointerEdit::Whitespace);
+    const TEXT: SpanState = SpanState::Edited(PointerEdit::Text);
+    const SPACE: SpanState = SpanState::Edited(PointerEdit::Whitespace);
     let old = "alpha one\nbeta two\ngamma three\ndelta four\nepsilon five\nzeta six\n";
     // Lines 3 and 4 are followed.
-    type Case = (&'static str, &'static str, State, Option<(u32, u32)>);
+    type Case = (&'static str, &'static str, SpanState, Option<(u32, u32)>);
     let cases: &[Case] = &[
-        ("nothing", old, State::Unchanged, Some((3, 4))),
+        ("nothing", old, SpanState::Unchanged, Some((3, 4))),
         (
             "inserted above",
             "new\nalpha one\nbeta two\ngamma three\ndelta four\nepsilon five\nzeta six\n",
-            State::Moved,
+            SpanState::Moved,
             Some((4, 5)),
         ),
         (
             "inserted right before and after",
             "alpha one\nbeta two\nnew\ngamma three\ndelta four\nnew\nepsilon five\nzeta six\n",
-            State::Moved,
+            SpanState::Moved,
             Some((4, 5)),
         ),
         (
@@ -111,20 +111,20 @@ fn one_change_has_one_state() {
         (
             "deleted",
             "alpha one\nbeta two\nepsilon five\nzeta six\n",
-            State::Deleted,
+            SpanState::Deleted,
             None,
         ),
         (
             "something else in its place",
             "alpha one\nbeta two\n#include <x>\nepsilon five\nzeta six\n",
-            State::Deleted,
+            SpanState::Deleted,
             None,
         ),
-        ("emptied", "", State::Deleted, None),
+        ("emptied", "", SpanState::Deleted, None),
         (
             "became a binary",
             "\0\0gamma three\ndelta four\n",
-            State::Deleted,
+            SpanState::Deleted,
             None,
         ),
     ];
@@ -146,12 +146,12 @@ fn a_last_line_without_its_end_has_other_bytes() {
     let found = follow(&fixture, "HEAD~1", "HEAD", &span("f", 2, 2));
     expect(
         &found,
-        State::Edited(PointerEdit::Whitespace),
+        SpanState::Edited(PointerEdit::Whitespace),
         Some(("f", 2, 2)),
         "newline",
     );
     let found = follow(&fixture, "HEAD~1", "HEAD", &span("f", 1, 1));
-    expect(&found, State::Unchanged, Some(("f", 1, 1)), "above it");
+    expect(&found, SpanState::Unchanged, Some(("f", 1, 1)), "above it");
 }
 
 /// The method used for comparable tools: claims that each cite the four lines of one function.
@@ -196,14 +196,14 @@ fn every_class_of_the_peers() {
             fixture.write("src/app.py", text.replacen(&function, &wide, 1).as_bytes());
         }),
     ];
-    let broken: &[(&str, Made, State)] = &[
+    let broken: &[(&str, Made, SpanState)] = &[
         (
             "value changed",
             |fixture, text, n| {
                 let text = text.replace(&format!("retries = {}\n", n * 7), "retries = 1000\n");
                 fixture.write("src/app.py", text.as_bytes());
             },
-            State::Edited(PointerEdit::Text),
+            SpanState::Edited(PointerEdit::Text),
         ),
         (
             "span deleted",
@@ -211,14 +211,14 @@ fn every_class_of_the_peers() {
                 let text = text.replacen(&function(text, n), "", 1);
                 fixture.write("src/app.py", text.as_bytes());
             },
-            State::Deleted,
+            SpanState::Deleted,
         ),
         (
             "file deleted",
             |fixture, _, _| {
                 fixture.git(&["rm", "-q", "src/app.py"]);
             },
-            State::Deleted,
+            SpanState::Deleted,
         ),
     ];
     let text = functions(CLAIMS as usize);
@@ -241,7 +241,10 @@ fn every_class_of_the_peers() {
     for n in 1..=CLAIMS {
         for (class, make) in kept {
             let state = after(*make, n);
-            let holds = !matches!(state, State::Deleted | State::Edited(PointerEdit::Text));
+            let holds = !matches!(
+                state,
+                SpanState::Deleted | SpanState::Edited(PointerEdit::Text)
+            );
             assert!(holds, "{class}, claim {n}: {state:?}");
             held += 1;
         }
@@ -270,11 +273,11 @@ fn a_twin_is_not_taken_for_what_went_away() {
     );
     fixture.commit("the first is gone");
     let first = follow(&fixture, "HEAD~1", "HEAD", &span("f.rs", 2, 5));
-    expect(&first, State::Deleted, None, "the first twin");
+    expect(&first, SpanState::Deleted, None, "the first twin");
     let second = follow(&fixture, "HEAD~1", "HEAD", &span("f.rs", 7, 10));
     expect(
         &second,
-        State::Moved,
+        SpanState::Moved,
         Some(("f.rs", 3, 6)),
         "the second twin",
     );
@@ -313,14 +316,14 @@ fn many_small_steps_are_one_way() {
     let found = follow(&fixture, &from, "HEAD", &span("a.py", 11, 14));
     expect(
         &found,
-        State::Edited(PointerEdit::Text),
+        SpanState::Edited(PointerEdit::Text),
         Some(("b.py", 11, 14)),
         "step by step",
     );
     let back = follow(&fixture, "HEAD", &from, &span("b.py", 11, 14));
     expect(
         &back,
-        State::Edited(PointerEdit::Text),
+        SpanState::Edited(PointerEdit::Text),
         Some(("a.py", 11, 14)),
         "and back",
     );
@@ -342,7 +345,7 @@ fn histories_that_are_not_one_line() {
     let moved = follow(&fixture, &right, &left, &asked);
     expect(
         &moved,
-        State::Moved,
+        SpanState::Moved,
         Some(("a.py", 17, 20)),
         "across branches",
     );
@@ -357,7 +360,7 @@ fn histories_that_are_not_one_line() {
     let crossed = follow(&fixture, "two", "one", &span("a.py", 17, 20));
     expect(
         &crossed,
-        State::Unchanged,
+        SpanState::Unchanged,
         Some(("a.py", 17, 20)),
         "criss-cross",
     );
@@ -367,7 +370,7 @@ fn histories_that_are_not_one_line() {
     let moved = follow(&fixture, &right, &alone, &asked);
     expect(
         &moved,
-        State::Moved,
+        SpanState::Moved,
         Some(("a.py", 18, 21)),
         "unrelated histories",
     );
@@ -384,9 +387,9 @@ fn deleted_and_later_restored() {
     fixture.commit("back");
     let asked = span("a.py", 6, 9);
     let gone = follow(&fixture, &from, &without, &asked);
-    expect(&gone, State::Deleted, None, "while it was gone");
+    expect(&gone, SpanState::Deleted, None, "while it was gone");
     let back = follow(&fixture, &from, "HEAD", &asked);
-    expect(&back, State::Moved, Some(("a.py", 7, 10)), "restored");
+    expect(&back, SpanState::Moved, Some(("a.py", 7, 10)), "restored");
 }
 
 #[test]
@@ -409,7 +412,12 @@ fn the_index_and_the_disk_are_sides_too() {
         let asked = [span("a.py", first, first + 3)];
         let found = track(&repo, from, to, &asked).pop().unwrap().unwrap();
         let place = Some(("a.py", expected.0, expected.1));
-        expect(&found, State::Moved, place, &format!("{from:?} to {to:?}"));
+        expect(
+            &found,
+            SpanState::Moved,
+            place,
+            &format!("{from:?} to {to:?}"),
+        );
     }
     // Moved on disk to a file that git does not track yet.
     fixture.write("a.py", b"import new\n");
@@ -419,7 +427,7 @@ fn the_index_and_the_disk_are_sides_too() {
     let found = found.into_iter().next().unwrap().unwrap();
     expect(
         &found,
-        State::Renamed,
+        SpanState::Renamed,
         Some(("new.py", 6, 9)),
         "an untracked file",
     );

@@ -3,7 +3,7 @@
 use std::fs;
 
 use engram_model::{Code, PointerEdit};
-use engram_pointers::track::{RepoState, Span, State, track};
+use engram_pointers::track::{RepoState, Span, SpanState, track};
 
 use crate::{
     fixture::{Fixture, refused},
@@ -75,7 +75,7 @@ fn each_bad_span_is_refused_alone() {
     for (asked, answer) in asked.iter().zip(answers) {
         match bad.iter().find(|it| it.0 == *asked) {
             Some((_, code, says)) => refused(answer, &format!("{asked:?}"), *code, says),
-            None => assert_eq!(answer.unwrap().state, State::Unchanged, "{asked:?}"),
+            None => assert_eq!(answer.unwrap().state, SpanState::Unchanged, "{asked:?}"),
         }
     }
 }
@@ -137,7 +137,7 @@ fn a_damaged_object_is_an_error_for_what_needs_it() {
         fs::write(&at, b"not an object").unwrap();
         let answers = track(&fixture.repo(), &from, &to, &asked);
         let safe = answers[0].as_ref().unwrap();
-        assert_eq!(safe.state, State::Moved, "{object}");
+        assert_eq!(safe.state, SpanState::Moved, "{object}");
         if object != "HEAD:hurt/d" {
             refused(
                 answers[1].clone(),
@@ -164,7 +164,7 @@ fn a_shallow_clone_answers_with_what_it_has() {
     let repo = fixture.shallow(2);
     let (from, to) = commits("HEAD~1", "HEAD");
     let found = track(&repo, &from, &to, &[span("f", 2, 3)]);
-    assert_eq!(found[0].as_ref().unwrap().state, State::Unchanged);
+    assert_eq!(found[0].as_ref().unwrap().state, SpanState::Unchanged);
     let (beyond, to) = commits(&first, "HEAD");
     let refused = track(&repo, &beyond, &to, &[span("f", 2, 3)]).remove(0);
     let refusal = refused.unwrap_err();
@@ -175,22 +175,22 @@ fn a_shallow_clone_answers_with_what_it_has() {
 #[test]
 fn line_ends_of_the_checkout_are_no_edit() {
     for (name, attributes, autocrlf, want) in [
-        ("autocrlf", "", "true", State::Unchanged),
-        ("input", "", "input", State::Unchanged),
-        ("text", "* text eol=crlf\n", "false", State::Unchanged),
-        ("auto", "* text=auto\n", "false", State::Unchanged),
-        ("eol alone", "* eol=crlf\n", "false", State::Unchanged),
+        ("autocrlf", "", "true", SpanState::Unchanged),
+        ("input", "", "input", SpanState::Unchanged),
+        ("text", "* text eol=crlf\n", "false", SpanState::Unchanged),
+        ("auto", "* text=auto\n", "false", SpanState::Unchanged),
+        ("eol alone", "* eol=crlf\n", "false", SpanState::Unchanged),
         (
             "not text",
             "* -text\n",
             "true",
-            State::Edited(PointerEdit::Whitespace),
+            SpanState::Edited(PointerEdit::Whitespace),
         ),
         (
             "nothing said",
             "",
             "false",
-            State::Edited(PointerEdit::Whitespace),
+            SpanState::Edited(PointerEdit::Whitespace),
         ),
     ] {
         let fixture = Fixture::with(&[
@@ -235,9 +235,9 @@ fn a_file_of_lfs_is_compared_as_it_is_stored() {
         (
             "not fetched",
             stands_for(content).into_bytes(),
-            State::Unchanged,
+            SpanState::Unchanged,
         ),
-        ("fetched", content.to_vec(), State::Unchanged),
+        ("fetched", content.to_vec(), SpanState::Unchanged),
     ] {
         fixture.write("a.bin", &on_disk);
         assert_eq!(look()[0].as_ref().unwrap().state, want, "{what}");
@@ -245,17 +245,17 @@ fn a_file_of_lfs_is_compared_as_it_is_stored() {
     let whole = [span("a.bin", 1, 3)];
     fixture.write("a.bin", b"\0\x02 another picture");
     let found = track(&fixture.repo(), &head, &RepoState::Worktree, &whole).remove(0);
-    assert_eq!(found.unwrap().state, State::Edited(PointerEdit::Text));
+    assert_eq!(found.unwrap().state, SpanState::Edited(PointerEdit::Text));
     fixture.write("b.age", b"opened\n");
     let found = look();
     let refusal = found[1].as_ref().unwrap_err();
     assert!(refusal.message.contains("filter crypt"), "{refusal}");
-    assert_eq!(found[2].as_ref().unwrap().state, State::Unchanged);
+    assert_eq!(found[2].as_ref().unwrap().state, SpanState::Unchanged);
     // Between commits, the stand-in is text like any other.
     fixture.write("a.bin", stands_for(b"another").as_bytes());
     fixture.commit("second");
     let found = follow(&fixture, "HEAD~1", "HEAD", &span("a.bin", 1, 3));
-    assert_eq!(found.state, State::Edited(PointerEdit::Text));
+    assert_eq!(found.state, SpanState::Edited(PointerEdit::Text));
 }
 
 /// Packs are rewritten and old ones deleted while spans are followed; no object is missed.
@@ -274,7 +274,7 @@ fn a_repository_may_be_packed_meanwhile() {
     let repo = fixture.repo();
     let asked = [span("f", 2, 3)];
     let expected = track(&repo, &from, &to, &asked);
-    assert_eq!(expected[0].as_ref().unwrap().state, State::Moved);
+    assert_eq!(expected[0].as_ref().unwrap().state, SpanState::Moved);
     let mut looked = 0;
     for _ in 0..3 {
         let mut packing = engram_kit::git_command(fixture.root());

@@ -1,7 +1,7 @@
 //! Properties of tracking over generated histories.
 
 use engram_model::PointerEdit;
-use engram_pointers::track::{Anchor, RepoState, Span, State, track};
+use engram_pointers::track::{Anchor, RepoState, Span, SpanState, track};
 use proptest::prelude::*;
 
 use crate::fixture::Fixture;
@@ -278,7 +278,7 @@ impl History {
     /// Asserts the most important rule, and what each state promises.
     fn check(&self, from: usize, to: usize, asked: &Span, found: &Anchor) {
         let Some(place) = &found.place else {
-            assert_eq!(found.state, State::Deleted, "{asked:?}");
+            assert_eq!(found.state, SpanState::Deleted, "{asked:?}");
             return;
         };
         let (was, is) = (
@@ -287,22 +287,22 @@ impl History {
         );
         let at = (asked.path == place.path, asked == place);
         match found.state {
-            State::Unchanged => assert!(at == (true, true) && was == is, "{asked:?} {found:?}"),
-            State::Moved => assert!(at == (true, false) && was == is, "{asked:?} {found:?}"),
-            State::Renamed => assert!(!at.0 && was == is, "{asked:?} {found:?}"),
-            State::Edited(PointerEdit::Whitespace) => {
+            SpanState::Unchanged => assert!(at == (true, true) && was == is, "{asked:?} {found:?}"),
+            SpanState::Moved => assert!(at == (true, false) && was == is, "{asked:?} {found:?}"),
+            SpanState::Renamed => assert!(!at.0 && was == is, "{asked:?} {found:?}"),
+            SpanState::Edited(PointerEdit::Whitespace) => {
                 assert!(
                     was != is && without_blanks(&was) == without_blanks(&is),
                     "{asked:?} {found:?}"
                 );
             }
-            State::Edited(PointerEdit::Text) => {
+            SpanState::Edited(PointerEdit::Text) => {
                 assert!(
                     without_blanks(&was) != without_blanks(&is),
                     "{asked:?} {found:?}"
                 );
             }
-            State::Deleted => panic!("deleted, with a place: {asked:?}"),
+            SpanState::Deleted => panic!("deleted, with a place: {asked:?}"),
         }
     }
 }
@@ -344,7 +344,7 @@ proptest! {
                     .map(|file| file.lines.iter().map(|it| it.number).collect())
                     .collect();
                 let there = was.iter().any(|it| held.iter().flatten().any(|held| held == it));
-                prop_assert!(there || found.state == State::Deleted, "{asked:?} {found:?}");
+                prop_assert!(there || found.state == SpanState::Deleted, "{asked:?} {found:?}");
                 let whole = history.states[to].1.iter().find_map(|file| {
                     let at = file.lines.iter().position(|it| it.number == was[0])?;
                     let lines = file.lines.get(at..at + was.len())?;
@@ -387,7 +387,7 @@ proptest! {
             let Some(place) = found.place.clone() else { continue };
             let second = history.follow(middle, last, &[place]).remove(0);
             let sure = |it: &&Anchor| {
-                it.confidence >= 0.9 && (all_within || it.state != State::Edited(PointerEdit::Text))
+                it.confidence >= 0.9 && (all_within || it.state != SpanState::Edited(PointerEdit::Text))
             };
             let says_enough = all_within || asked[at].end > asked[at].start + 1;
             if says_enough && [found, &second, &direct[at]].iter().all(sure) {
@@ -405,13 +405,13 @@ proptest! {
         for (asked, found) in asked.iter().zip(history.follow(0, last, &asked)) {
             history.check(0, last, asked, &found);
             prop_assert!(found.place.is_some(), "{asked:?}");
-            if !matches!(found.state, State::Edited(_)) {
+            if !matches!(found.state, SpanState::Edited(_)) {
                 let back = history.follow(last, 0, &[found.place.clone().unwrap()]).remove(0);
                 prop_assert_eq!(back.place.as_ref(), Some(asked), "{:?}", found);
             }
         }
         for (asked, found) in asked.iter().zip(history.follow(0, 0, &asked)) {
-            prop_assert_eq!((found.state, found.place.as_ref()), (State::Unchanged, Some(asked)));
+            prop_assert_eq!((found.state, found.place.as_ref()), (SpanState::Unchanged, Some(asked)));
         }
     }
 

@@ -89,17 +89,19 @@ impl Reader<'_> {
 
     /// Who made an entry, when, and why.
     pub fn attribution(&self, seq: u64) -> Result<Option<Attribution>> {
-        Ok(told(self.0, seq)?.map(|(entry, why)| Attribution {
-            agent: entry.agent,
-            by: entry.by,
-            at: entry.at,
-            why,
-        }))
+        Ok(
+            entry_with_text(self.0, seq)?.map(|(entry, why)| Attribution {
+                agent: entry.agent,
+                by: entry.by,
+                at: entry.at,
+                why,
+            }),
+        )
     }
 
     /// The contradiction that the entry at this place found.
     pub fn contradiction(&self, seq: u64) -> Result<Option<Contradiction>> {
-        let Some((entry, why)) = told(self.0, seq)? else {
+        let Some((entry, why)) = entry_with_text(self.0, seq)? else {
             return Ok(None);
         };
         Ok(match entry.operation()? {
@@ -113,7 +115,7 @@ impl Reader<'_> {
 
     /// The verdict of the entry at this place.
     pub fn ruling(&self, seq: u64) -> Result<Option<Ruling>> {
-        let Some((entry, why)) = told(self.0, seq)? else {
+        let Some((entry, why)) = entry_with_text(self.0, seq)? else {
             return Ok(None);
         };
         Ok(match entry.operation()? {
@@ -144,7 +146,10 @@ impl Reader<'_> {
 }
 
 /// An entry about a conflict, with its text.
-fn told(connection: &Connection, seq: u64) -> Result<Option<(Journalled, Option<String>)>> {
+fn entry_with_text(
+    connection: &Connection,
+    seq: u64,
+) -> Result<Option<(Journalled, Option<String>)>> {
     let entry = connection
         .prepare_cached(&format!(
             "SELECT {ENTRY}, said.text FROM journal LEFT JOIN said ON said.seq = journal.seq

@@ -10,7 +10,7 @@ use crate::{Reader, Result, journal::parse_id, tables::NOT_OVER};
 
 /// The values by which a list of conflicts is sorted and counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
+pub struct ListedConflict {
     /// The conflict.
     pub id: ConflictId,
     /// How severe it is.
@@ -96,7 +96,7 @@ impl Reader<'_> {
         holds: Option<bool>,
         run: Option<RunId>,
         now: Timestamp,
-    ) -> Result<Vec<Listing>> {
+    ) -> Result<Vec<ListedConflict>> {
         let holds = match holds {
             None => String::new(),
             Some(true) => format!("AND {}", both_hold("conflict")),
@@ -122,7 +122,7 @@ impl Reader<'_> {
                 ],
                 |row| {
                     let topic = |at: usize| row.get::<_, Option<String>>(at);
-                    Ok(Listing {
+                    Ok(ListedConflict {
                         id: parse_id(&row.get::<_, String>(0)?)?,
                         severity: severity(row.get(1)?),
                         first: row.get::<_, i64>(2)? as u64,

@@ -10,7 +10,7 @@ use engram_model::{ConflictId, ConflictStatus, Engram, ProjectId, RunId, Scope, 
 use rusqlite::{Row, params};
 
 pub use entries::Attribution;
-pub use list::Listing;
+pub use list::ListedConflict;
 pub(crate) use reports::RISKS;
 pub use reports::Report;
 pub(crate) use sides::fill_sides;

@@ -7,12 +7,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Reader, Result,
-    feed::placed,
+    feed::with_place,
     tables::{NOT_OVER, engrams_where},
 };
 
-/// The most voices (engrams) of one side that are read, newest first.
-const VOICES: usize = 64;
+/// The most versions of one side that are read, newest first.
+const MOST_VERSIONS: usize = 64;
 
 /// How many bytes of a digest are kept.
 const BYTES: usize = 16;
@@ -51,13 +51,13 @@ impl Reader<'_> {
 
     /// The versions on a side that everybody may see, and those of a run, newest first. Includes
     /// versions that no longer hold.
-    pub fn voices(
+    pub fn versions_on_side(
         &self,
         project: ProjectId,
         side: &str,
         run: Option<RunId>,
     ) -> Result<Vec<Engram>> {
-        let voices = engrams_where(
+        let versions = engrams_where(
             self.0,
             "WHERE engram.id IN (SELECT engram FROM content WHERE side = ?2) AND +engram.project = ?1
                AND (engram.scope <> 'run' OR coalesce(engram.run, '00000000000000000000000000') = ?4)
@@ -65,18 +65,23 @@ impl Reader<'_> {
             params![
                 project.to_string(),
                 side,
-                VOICES as i64,
+                MOST_VERSIONS as i64,
                 run.map(|run| run.to_string())
             ],
         )?;
-        voices
+        versions
             .into_iter()
-            .map(|engram| placed(self.0, engram))
+            .map(|engram| with_place(self.0, engram))
             .collect()
     }
 
     /// All versions on a side that hold now.
-    pub fn holding(&self, project: ProjectId, side: &str, now: Timestamp) -> Result<Vec<Engram>> {
+    pub fn holding_on_side(
+        &self,
+        project: ProjectId,
+        side: &str,
+        now: Timestamp,
+    ) -> Result<Vec<Engram>> {
         engrams_where(
             self.0,
             &format!(

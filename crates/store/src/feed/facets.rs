@@ -7,7 +7,7 @@ use engram_model::{Evidence, Facets, Filter, ProjectId, is_on_topic};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::filter::{Where, reach};
+use super::filter::{Where, find_reach};
 use crate::{Reader, Result};
 
 /// The most authors, roles and topics that are counted.
@@ -106,7 +106,7 @@ impl FacetCounts {
 }
 
 /// Parses the words into values; skips words that this build does not know.
-fn known<T: std::str::FromStr>(counts: Vec<(String, u64)>) -> Vec<(T, u64)> {
+fn parse_counts<T: std::str::FromStr>(counts: Vec<(String, u64)>) -> Vec<(T, u64)> {
     let known = counts
         .into_iter()
         .filter_map(|(word, n)| Some((word.parse().ok()?, n)));
@@ -146,9 +146,9 @@ impl Reader<'_> {
         let verified = counts.sorted(3).into_iter();
         Ok(Facets {
             total: counts.total,
-            kinds: known(counts.sorted(0)),
-            scopes: known(counts.sorted(1)),
-            fact_types: known(counts.sorted(2)),
+            kinds: parse_counts(counts.sorted(0)),
+            scopes: parse_counts(counts.sorted(1)),
+            fact_types: parse_counts(counts.sorted(2)),
             verified: verified.map(|(word, n)| (word == "1", n)).collect(),
             roles,
             authors,
@@ -191,7 +191,7 @@ fn count_each(
     let mut wanted = Where::beyond_tally(project, worktree, filter, now);
     let mut partial = false;
     if !wanted.is_listed {
-        let reach = reach(reader, project, filter, i64::MAX, false)?;
+        let reach = find_reach(reader, project, filter, i64::MAX, false)?;
         partial = reach.next.is_some();
         let (place, last) = (
             wanted.value(reach.place),

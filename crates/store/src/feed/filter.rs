@@ -102,7 +102,7 @@ impl Where {
                 Some(_) => BY_SEQ,
                 None => BY_PLACE,
             },
-            order: order(filter).0,
+            order: order_of(filter).0,
             values: Vec::new(),
             is_listed,
         };
@@ -119,7 +119,7 @@ impl Where {
             None => conditions.and("engram.stands = 1"),
         }
         if !filter.health.is_empty() {
-            let standing = conditions.standing(worktree, &filter.health);
+            let standing = conditions.evidence_sql(worktree, &filter.health);
             conditions.and(&standing);
         }
         if let Some(ended) = filter.ended {
@@ -140,7 +140,7 @@ impl Where {
             }
         }
         for word in filter.words() {
-            let somewhere = conditions.somewhere(&word);
+            let somewhere = conditions.occurs_sql(&word);
             conditions.and(&somewhere);
         }
         conditions
@@ -148,7 +148,7 @@ impl Where {
 
     /// SQL: the claim's evidence has one of these states. In a tree that was checked, a claim whose
     /// evidence resolved and that has no row counts as `holds`.
-    fn standing(&mut self, worktree: &str, wanted: &[Evidence]) -> String {
+    fn evidence_sql(&mut self, worktree: &str, wanted: &[Evidence]) -> String {
         let tree = self.value(worktree.to_owned());
         let words: Vec<String> = wanted.iter().map(|it| self.value(it.as_str())).collect();
         let words = words.join(", ");
@@ -167,7 +167,7 @@ impl Where {
 
     /// SQL: the word occurs in one of the searched columns. A JSON list is parsed only if its text
     /// contains the word, or if JSON would escape the word.
-    fn somewhere(&mut self, word: &str) -> String {
+    fn occurs_sql(&mut self, word: &str) -> String {
         let literal = word
             .replace('!', "!!")
             .replace('%', "!%")
@@ -212,7 +212,7 @@ impl Where {
 
 /// The column by which a list is ordered, and the project's versions in that order, as SQL. A list
 /// of a past time is ordered by version, because another version may now have the place.
-fn order(filter: &Filter) -> (&'static str, &'static str) {
+fn order_of(filter: &Filter) -> (&'static str, &'static str) {
     match filter.held_at {
         Some(_) => (
             "engram.seq",
@@ -236,7 +236,7 @@ pub(super) struct Reach {
 }
 
 /// The stretch of the list that a filtered page examines.
-pub(super) fn reach(
+pub(super) fn find_reach(
     reader: &Reader<'_>,
     project: ProjectId,
     filter: &Filter,
@@ -264,7 +264,7 @@ pub(super) fn reach(
     } else {
         ("<", "DESC")
     };
-    let (column, versions) = order(filter);
+    let (column, versions) = order_of(filter);
     let look = if filter.words().is_empty() {
         LOOK
     } else {

@@ -10,7 +10,7 @@ use engram_model::{
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-use filter::{Reach, Where, reach};
+use filter::{Reach, Where, find_reach};
 
 use crate::{
     Reader, Result,
@@ -38,12 +38,12 @@ impl Reader<'_> {
         let is_list = feed.listed || !feed.filter.is_empty();
         let is_past = feed.filter.held_at.is_some();
         let (rows, edge) = if is_list {
-            listed(self, project, worktree, feed, limit, now)?
+            list_page(self, project, worktree, feed, limit, now)?
         } else {
-            (unfiltered(self.0, project, feed, limit)?, None)
+            (unfiltered_page(self.0, project, feed, limit)?, None)
         };
         let next = match rows.last().filter(|_| rows.len() == limit) {
-            Some(last) if is_list && !is_past => place(self.0, last.seq)?.map(|it| it.seq),
+            Some(last) if is_list && !is_past => place_of(self.0, last.seq)?.map(|it| it.seq),
             Some(last) => Some(last.seq),
             None => edge,
         };
@@ -67,7 +67,7 @@ impl Reader<'_> {
                 "SELECT {ENTRY} FROM journal WHERE kind IN ({}) AND subject IN
                    (SELECT id FROM engram WHERE id = ?1 OR lineage = ?1 OR asks = ?1)
                  ORDER BY seq DESC LIMIT 1000",
-                kinds(false)
+                kinds_sql(false)
             ))?
             .query_map([lineage.to_string()], |row| Ok(journalled(row)))?
             .collect::<rusqlite::Result<_>>()?;
@@ -77,13 +77,13 @@ impl Reader<'_> {
     }
 }
 
-fn unfiltered(
+fn unfiltered_page(
     connection: &Connection,
     project: ProjectId,
     feed: &Feed,
     limit: usize,
 ) -> Result<Vec<Journalled>> {
-    let kinds = kinds(feed.all);
+    let kinds = kinds_sql(feed.all);
     let (bound, order, place) = direction(feed);
     Ok(connection
         .prepare_cached(&format!(
@@ -95,7 +95,7 @@ fn unfiltered(
 }
 
 /// A filtered page of the list, and where the search stopped; `None` if it reached the end.
-fn listed(
+fn list_page(
     reader: &Reader<'_>,
     project: ProjectId,
     worktree: &str,
@@ -113,7 +113,7 @@ fn listed(
             next: None,
         }
     } else {
-        reach(reader, project, &feed.filter, place, feed.after.is_some())?
+        find_reach(reader, project, &feed.filter, place, feed.after.is_some())?
     };
     let (place, column) = (wanted.value(reach.place), wanted.order);
     wanted.and(&format!("{column} {bound} {place}"));
@@ -136,7 +136,7 @@ fn listed(
 }
 
 /// The place of the version that this entry stored, and the time of that place.
-fn place(connection: &Connection, seq: u64) -> Result<Option<Place>> {
+fn place_of(connection: &Connection, seq: u64) -> Result<Option<Place>> {
     let found: Option<(i64, i64)> = connection
         .prepare_cached("SELECT place, placed_at FROM engram WHERE seq = ?1")?
         .query_row([seq as i64], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -151,8 +151,8 @@ fn place(connection: &Connection, seq: u64) -> Result<Option<Place>> {
 }
 
 /// Adds to a version its place in the list, if that is not its own `seq`.
-pub(crate) fn placed(connection: &Connection, mut engram: Engram) -> Result<Engram> {
-    let place = place(connection, engram.seq)?;
+pub(crate) fn with_place(connection: &Connection, mut engram: Engram) -> Result<Engram> {
+    let place = place_of(connection, engram.seq)?;
     engram.place = place.filter(|it| it.seq != engram.seq);
     Ok(engram)
 }
@@ -164,7 +164,7 @@ fn entry(reader: &Reader<'_>, row: Journalled) -> Result<Option<Entry>> {
         Some(OperationKind::Stored) => match reader.engram_at(row.seq) {
             Ok(Some(engram)) => {
                 let lost = reader.lost(&engram)?;
-                let engram = placed(reader.0, engram)?;
+                let engram = with_place(reader.0, engram)?;
                 Some(Change::Stored(Box::new(Engram { lost, ..engram })))
             }
             Ok(None) => None,
@@ -174,7 +174,7 @@ fn entry(reader: &Reader<'_>, row: Journalled) -> Result<Option<Entry>> {
             }
             Err(error) => return Err(error),
         },
-        _ => row.known().and_then(told),
+        _ => row.readable_operation().and_then(change_of),
     };
     Ok(change.map(|change| Entry {
         seq: row.seq,
@@ -186,7 +186,7 @@ fn entry(reader: &Reader<'_>, row: Journalled) -> Result<Option<Entry>> {
 }
 
 /// What a reader sees of an operation, except for the version that it stored.
-fn told(operation: Operation) -> Option<Change> {
+fn change_of(operation: Operation) -> Option<Change> {
     Some(match operation {
         Operation::Corroborated(id) => Change::Corroborated(id),
         Operation::Forgotten(id) => Change::Forgotten(id),
@@ -233,14 +233,14 @@ fn told(operation: Operation) -> Option<Change> {
         }
         between if between.kind().is_between() => Change::Between {
             what: between.kind(),
-            about: about(between),
+            about: subjects_of(between),
         },
         _ => return None,
     })
 }
 
 /// The other party and the subject of something between agents. Erased values are empty.
-fn about(operation: Operation) -> Vec<String> {
+fn subjects_of(operation: Operation) -> Vec<String> {
     let mut about: Vec<String> = match operation {
         Operation::Opened(opened) => vec![opened.agent.handle.0],
         Operation::Requested(requested) => vec![requested.pointer],
@@ -262,7 +262,7 @@ fn about(operation: Operation) -> Vec<String> {
 }
 
 /// The kinds of entries that a page shows, as SQL. The words are our own, never a caller's.
-fn kinds(all: bool) -> String {
+fn kinds_sql(all: bool) -> String {
     let kinds = OperationKind::ALL.iter();
     let shown = kinds.filter(|it| if all { it.is_told() } else { it.is_news() });
     let words: Vec<String> = shown.map(|it| format!("'{it}'")).collect();

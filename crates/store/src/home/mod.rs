@@ -98,9 +98,9 @@ impl Store {
     ///
     /// # Errors
     /// Those of [`Store::open`]; none if there is no home yet.
-    pub fn look(home: &Path) -> Result<()> {
+    pub fn check(home: &Path) -> Result<()> {
         let database = home.join(DATABASE);
-        match ours::look(&database)? {
+        match ours::inspect(&database)? {
             DatabaseState::Nothing => Ok(()),
             DatabaseState::Ours => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -121,15 +121,15 @@ impl Store {
 
     /// The identity of this home; the first half of the identity of its journal entries.
     pub fn origin(&self) -> ulid::Ulid {
-        self.opened().origin
+        self.open_home().origin
     }
 
     /// Whether this home can be written.
     pub fn is_writable(&self) -> bool {
-        self.opened().write.is_some()
+        self.open_home().write.is_some()
     }
 
-    fn opened(&self) -> Arc<OpenHome> {
+    fn open_home(&self) -> Arc<OpenHome> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&open)
     }
@@ -137,7 +137,7 @@ impl Store {
     /// Whether the open files are still those in the home, which may have been deleted, moved or
     /// replaced.
     pub fn is_here(&self) -> bool {
-        self.opened().is_of(&self.home)
+        self.open_home().is_of(&self.home)
     }
 
     /// How often the home was reopened. What was read before may be from another home.
@@ -204,7 +204,7 @@ impl Store {
         &self,
         f: impl FnOnce(&Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.opened().read.with(|connection| {
+        self.open_home().read.with(|connection| {
             let snapshot = connection.transaction().map_err(StoreError::from)?;
             f(&Reader(&snapshot))
         })
@@ -221,7 +221,7 @@ impl Store {
         clock: Timestamp,
         f: impl FnOnce(&Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let open = self.opened();
+        let open = self.open_home();
         let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
         let mut writing = lock(write);
         let WriteConnection { connection, queue } = &mut *writing;
@@ -256,7 +256,7 @@ impl Store {
 
     /// Whether a write would start at once: no writer of any process has the turn.
     pub fn is_free(&self) -> bool {
-        let open = self.opened();
+        let open = self.open_home();
         let Some(writing) = open.write.as_ref().and_then(|it| it.try_lock().ok()) else {
             return false;
         };
@@ -267,7 +267,7 @@ impl Store {
     /// the disk. Returns whether the log is empty. A reader may still need it; then each later
     /// write tries again.
     pub fn empty_log(&self) -> Result<bool> {
-        let open = self.opened();
+        let open = self.open_home();
         let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
         let is_empty = lock(write).empty_log(READING)?;
         self.log_is_due.store(!is_empty, Ordering::Relaxed);
@@ -276,7 +276,7 @@ impl Store {
 
     /// Has SQLite check every page; returns the faults, or nothing if the database is sound.
     pub fn integrity(&self) -> Result<Vec<String>> {
-        self.opened().read.with(|connection| {
+        self.open_home().read.with(|connection| {
             let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
             let rows: Vec<String> = check
                 .query_map([], |row| row.get(0))?
@@ -300,7 +300,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn at(
+    pub(crate) fn new(
         reader: Reader<'a>,
         origin: ulid::Ulid,
         now: JournalTime,
@@ -325,11 +325,11 @@ impl<'a> Deref for Writer<'a> {
 
 /// Whether there is a write-ahead log that is not yet in the database.
 fn has_log(database: &Path) -> bool {
-    std::fs::metadata(beside(database, "-wal")).is_ok_and(|it| it.len() > 0)
+    std::fs::metadata(path_beside(database, "-wal")).is_ok_and(|it| it.len() > 0)
 }
 
 /// The file that SQLite keeps beside a database under this suffix.
-fn beside(database: &Path, ending: &str) -> PathBuf {
+fn path_beside(database: &Path, ending: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(ending);
     path.into()

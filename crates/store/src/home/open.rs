@@ -121,7 +121,7 @@ impl OpenHome {
         patience: Duration,
         make: bool,
     ) -> Result<Self> {
-        let connection = if ours::look(database)? == DatabaseState::Nothing && make {
+        let connection = if ours::inspect(database)? == DatabaseState::Nothing && make {
             make_database(home, database)?
         } else {
             let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;

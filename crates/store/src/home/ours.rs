@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt::Write as _, fs, io::ErrorKind, path::Path}
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{
-    DATABASE, LOGS, beside, has_log,
+    DATABASE, LOGS, has_log, path_beside,
     queue::QUEUE,
     schema::{APPLICATION_ID, MIGRATIONS},
 };
@@ -28,7 +28,7 @@ pub(super) enum DatabaseState {
 
 /// Whether a folder contains an Engram home, whatever its version.
 pub fn is_home(folder: &Path) -> bool {
-    match look(&folder.join(DATABASE)) {
+    match inspect(&folder.join(DATABASE)) {
         Ok(found) => found == DatabaseState::Ours,
         Err(error) => matches!(error, StoreError::Newer { .. } | StoreError::Emptied(_)),
     }
@@ -38,10 +38,10 @@ pub fn is_home(folder: &Path) -> bool {
 ///
 /// Only SQLite may open the database: if this process opened and closed the file itself, the locks
 /// of its other connections would be dropped.
-pub(super) fn look(database: &Path) -> Result<DatabaseState> {
+pub(super) fn inspect(database: &Path) -> Result<DatabaseState> {
     let foreign = |why| StoreError::foreign(database, why);
     // SQLite blocks on a pipe in place of a log.
-    for log in LOGS.map(|end| beside(database, end)) {
+    for log in LOGS.map(|end| path_beside(database, end)) {
         if fs::symlink_metadata(&log).is_ok_and(|it| !it.is_file()) {
             return Err(StoreError::foreign(&log, NO_FILE));
         }
@@ -51,7 +51,7 @@ pub(super) fn look(database: &Path) -> Result<DatabaseState> {
         Err(error) => return Err(StoreError::io(database, error)),
         Ok(file) if file.is_dir() => return Err(foreign("it is a folder")),
         Ok(file) if !file.is_file() => return Err(foreign(NO_FILE)),
-        Ok(file) if file.len() == 0 => return empty(database),
+        Ok(file) if file.len() == 0 => return judge_empty(database),
         Ok(file) if file.len() < SMALLEST => return Err(foreign(NO_DATABASE)),
         Ok(_) => {}
     }
@@ -77,7 +77,7 @@ pub(super) fn look(database: &Path) -> Result<DatabaseState> {
 
 /// Judges an empty database: either it is new, or its content is still in the log. An index beside
 /// it shows that there was a database.
-fn empty(database: &Path) -> Result<DatabaseState> {
+fn judge_empty(database: &Path) -> Result<DatabaseState> {
     let is_lost = |home: &Path| !has_log(database) && Index::is_there(home);
     if database.parent().is_some_and(is_lost) {
         Err(StoreError::Emptied(database.to_owned()))
@@ -126,8 +126,8 @@ pub(super) fn accept(connection: &Connection) -> Result<()> {
 /// The tables of another program in an Engram database: earlier builds put their tables into any
 /// file.
 pub(super) fn strange_tables(connection: &Connection) -> Result<Vec<String>> {
-    let ours = shape(&plan(MIGRATIONS.len())?)?;
-    let there = shape(connection)?;
+    let ours = schema_names(&home_after(MIGRATIONS.len())?)?;
+    let there = schema_names(connection)?;
     let tables = there.difference(&ours);
     let names = tables.filter_map(|it| it.strip_prefix("table "));
     Ok(names.map(str::to_owned).collect())
@@ -207,16 +207,16 @@ pub(super) fn refuse_newer(database: &Path, found: i64) -> Result<()> {
 /// Refuses a half-migrated database. Each step is one transaction together with its number, so a
 /// difference was made by another program.
 fn refuse_half(connection: &Connection, database: &Path, version: i64) -> Result<()> {
-    let taken = plan(version.max(0) as usize)?;
-    let due = shape(&taken)?;
-    let there = shape(connection)?;
+    let taken = home_after(version.max(0) as usize)?;
+    let due = schema_names(&taken)?;
+    let there = schema_names(connection)?;
     let what = match due.difference(&there).last() {
         Some(missing) => format!("no {missing}"),
         None => {
             for step in &MIGRATIONS[(version.max(0) as usize).min(MIGRATIONS.len())..] {
                 taken.execute_batch(step)?;
             }
-            let last = shape(&taken)?;
+            let last = schema_names(&taken)?;
             match last.difference(&due).find(|it| there.contains(*it)) {
                 Some(early) => format!("{early} already"),
                 None => return Ok(()),
@@ -231,7 +231,7 @@ fn refuse_half(connection: &Connection, database: &Path, version: i64) -> Result
 }
 
 /// An empty home after this many steps, in memory.
-fn plan(steps: usize) -> Result<Connection> {
+fn home_after(steps: usize) -> Result<Connection> {
     let connection = Connection::open_in_memory()?;
     for step in MIGRATIONS.iter().take(steps) {
         connection.execute_batch(step)?;
@@ -240,7 +240,7 @@ fn plan(steps: usize) -> Result<Connection> {
 }
 
 /// The names of everything that the steps create.
-fn shape(connection: &Connection) -> Result<BTreeSet<String>> {
+fn schema_names(connection: &Connection) -> Result<BTreeSet<String>> {
     let mut names = connection.prepare(
         "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'
          UNION ALL

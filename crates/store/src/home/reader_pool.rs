@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rusqlite::Connection;
 
-use crate::{Result, until::heed};
+use crate::{Result, until::obey_limit};
 
 /// The most connections at once. Further readers wait for one of them.
 const MOST: usize = 8;
@@ -35,7 +35,7 @@ impl ReaderPool {
             Some(open) => open,
             none => {
                 let opened = none.insert((self.open)()?);
-                heed(opened)?;
+                obey_limit(opened)?;
                 opened
             }
         };

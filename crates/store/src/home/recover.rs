@@ -13,8 +13,9 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig, params, params_from_iter
 use sha2::{Digest, Sha256};
 
 use super::{
-    DATABASE, beside, has_log,
+    DATABASE, has_log,
     ours::{self, DatabaseState},
+    path_beside,
     queue::{WriteLock, open_queue},
     schema::{APPLICATION_ID, MIGRATIONS, create_tables},
 };
@@ -74,7 +75,7 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
         path: database.clone(),
         why,
     };
-    match ours::look(&database) {
+    match ours::inspect(&database) {
         Ok(DatabaseState::Nothing) => return Err(not("there is no database, or it is empty")),
         Err(error @ (StoreError::Newer { .. } | StoreError::Emptied(_))) => return Err(error),
         Err(error @ StoreError::Foreign { .. }) if !has_log(&database) => return Err(error),
@@ -200,7 +201,7 @@ fn save(
     )?;
     let reader = Reader(&transaction);
     let time = reader.time(now)?;
-    Writer::at(reader, origin, time, now).record(&NewEntry {
+    Writer::new(reader, origin, time, now).record(&NewEntry {
         project: ProjectId(origin),
         shareable: false,
         agent: None,
@@ -319,7 +320,7 @@ fn save_words(old: &Connection, new: &Connection) -> Result<u64> {
     let mut entries = new.prepare(&format!("SELECT {ENTRY} FROM journal ORDER BY seq"))?;
     for entry in entries.query_map([], |row| Ok(journalled(row)))? {
         let entry: Journalled = entry?;
-        match entry.known() {
+        match entry.readable_operation() {
             Some(Operation::Redacted(redaction)) => {
                 erased.extend(
                     redaction
@@ -431,8 +432,8 @@ fn exchange(home: &Path, database: &Path, fresh: &Path) -> Result<PathBuf> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(from, error)),
         _ => Ok(()),
     };
-    renamed(&beside(database, "-wal"), &beside(&aside, "-wal"))?;
-    renamed(&beside(database, "-shm"), &beside(&aside, "-shm"))?;
+    renamed(&path_beside(database, "-wal"), &path_beside(&aside, "-wal"))?;
+    renamed(&path_beside(database, "-shm"), &path_beside(&aside, "-shm"))?;
     fs::rename(database, &aside).map_err(|error| io(database, error))?;
     fs::rename(fresh, database).map_err(|error| io(fresh, error))?;
     remove_all(fresh)?;
@@ -443,7 +444,7 @@ fn exchange(home: &Path, database: &Path, fresh: &Path) -> Result<PathBuf> {
 /// Removes an unused database and the files that SQLite keeps beside it.
 fn remove_all(database: &Path) -> Result<()> {
     for end in ["", "-wal", "-shm"] {
-        let path = beside(database, end);
+        let path = path_beside(database, end);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(StoreError::io(path, error));

@@ -67,7 +67,7 @@ pub(super) fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result
         // No clock: the carried data existed when the newest entry was made.
         let now = reader.time(Timestamp::UNIX_EPOCH)?;
         let origin = origin_of(&transaction)?;
-        carry(&Writer::at(reader, origin, now, now.0))?;
+        carry(&Writer::new(reader, origin, now, now.0))?;
     }
     transaction.commit()?;
     Ok(())
@@ -90,5 +90,5 @@ pub(super) fn origin_of(connection: &Connection) -> Result<ulid::Ulid> {
         connection.query_row("SELECT value FROM meta WHERE key = 'origin'", [], |row| {
             row.get(0)
         })?;
-    ulid::Ulid::from_string(&text).map_err(|_| StoreError::Record(format!("origin {text:?}")))
+    ulid::Ulid::from_string(&text).map_err(|_| StoreError::Origin(text))
 }

@@ -25,7 +25,7 @@ impl Vacant {
     /// nothing was changed.
     pub fn take(home: &Path) -> Result<Self> {
         let database = home.join(DATABASE);
-        if ours::look(&database)? != DatabaseState::Ours {
+        if ours::inspect(&database)? != DatabaseState::Ours {
             return Err(StoreError::foreign(&database, "nothing is in it"));
         }
         let in_use = || StoreError::InUse(home.to_owned());

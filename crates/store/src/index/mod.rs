@@ -4,8 +4,8 @@
 //! Every version stays in it, closed or not, for questions about the past. Only redaction removes
 //! versions.
 
-mod kin;
-mod look;
+mod query;
+mod related;
 
 use std::{
     collections::HashSet,
@@ -25,8 +25,8 @@ use tantivy::{
     schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
 };
 
-pub use kin::{Kin, Related};
-pub use look::{Frequencies, Look, Match, SearchTerms, Worth};
+pub use query::{IndexQuery, SearchMatch, SearchTerms, SearchWeights, TermFrequencies};
+pub use related::{RelatedVersions, RelationKeys};
 
 use jiff::Timestamp;
 
@@ -68,7 +68,7 @@ pub struct Index {
     checked: Mutex<HashSet<SegmentId>>,
     fields: Fields,
     origin: String,
-    related: Related,
+    related: RelationKeys,
 }
 
 /// A stamp of the description of the index. It changes with each write, since each is a new file.
@@ -86,15 +86,15 @@ struct Fields {
 }
 
 /// A term as stored, prefixed by its project. All ids have the same length.
-fn within(project: ProjectId, key: &str) -> String {
+fn project_term(project: ProjectId, key: &str) -> String {
     format!("{project}{key}")
 }
 
 impl Index {
     /// Opens the index of a home, or creates an empty one. An unreadable index is deleted and
     /// rebuilt: it holds nothing that the journal lacks. `related` computes the keys under which a
-    /// version is related to others ([`Kin`]).
-    pub fn open(store: &Store, related: Related) -> Result<Self> {
+    /// version is related to others ([`RelatedVersions`]).
+    pub fn open(store: &Store, related: RelationKeys) -> Result<Self> {
         let folder = Self::folder(store.home());
         match guarded(|| Self::open_at(&folder, store, related)) {
             Ok(index) => Ok(index),
@@ -115,7 +115,7 @@ impl Index {
     /// Whether the journal has entries that the index has not read, as far as this is known without
     /// opening the index.
     pub fn is_behind(store: &Store) -> Result<bool> {
-        let (head, read) = places(store)?;
+        let (head, read) = head_and_cursor(store)?;
         Ok(read < head || !Self::is_there(store.home()))
     }
 
@@ -147,7 +147,7 @@ impl Index {
         }
     }
 
-    fn open_at(folder: &Path, store: &Store, related: Related) -> Result<Self> {
+    fn open_at(folder: &Path, store: &Store, related: RelationKeys) -> Result<Self> {
         make_private_folder(folder).map_err(|e| StoreError::io(folder, e))?;
         if store.is_writable() {
             Self::delete_earlier(store.home());
@@ -171,10 +171,10 @@ impl Index {
             origin: store.origin().to_string(),
             related,
         };
-        let (cursor, (head, kept)) = (index.cursor()?, places(store)?);
+        let (cursor, (head, kept)) = (index.cursor()?, head_and_cursor(store)?);
         if cursor > head {
             // An older copy replaced the database.
-            return Err(StoreError::Record(
+            return Err(StoreError::ForeignIndex(
                 "the index is ahead of the journal".into(),
             ));
         }
@@ -192,8 +192,10 @@ impl Index {
             None => Ok(0),
             Some((origin, cursor)) if origin == self.origin => cursor
                 .parse()
-                .map_err(|_| StoreError::Record(format!("index cursor {cursor:?}"))),
-            Some(_) => Err(StoreError::Record("the index is another home's".into())),
+                .map_err(|_| StoreError::ForeignIndex(format!("index cursor {cursor:?}"))),
+            Some(_) => Err(StoreError::ForeignIndex(
+                "the index is another home's".into(),
+            )),
         }
     }
 
@@ -204,7 +206,7 @@ impl Index {
 
     fn read_to_the_end(&self, store: &Store) -> Result<u64> {
         let cursor = self.cursor()?;
-        let (head, kept) = places(store)?;
+        let (head, kept) = head_and_cursor(store)?;
         if head <= cursor && self.erased()?.is_empty() {
             if kept != cursor {
                 store.keep_cursor(INDEX_FOLLOWER, cursor)?;
@@ -286,7 +288,7 @@ impl Index {
                 .iter()
                 .filter(|it| it.kind() == Some(OperationKind::Redacted))
             {
-                if let Some(Operation::Redacted(redaction)) = entry.known() {
+                if let Some(Operation::Redacted(redaction)) = entry.readable_operation() {
                     for seq in redaction.seqs {
                         writer.delete_term(Term::from_field_u64(self.fields.seq, seq));
                     }
@@ -336,7 +338,8 @@ impl Index {
         let mut document = TantivyDocument::default();
         document.add_u64(fields.seq, engram.seq);
         document.add_text(fields.project, engram.project.to_string());
-        let mut add = |field, key: &String| document.add_text(field, within(engram.project, key));
+        let mut add =
+            |field, key: &String| document.add_text(field, project_term(engram.project, key));
         let exact = keys.exact().chain(&keys.concepts);
         exact.for_each(|key| add(fields.exact, key));
         keys.words.iter().for_each(|key| add(fields.words, key));
@@ -351,7 +354,7 @@ impl Index {
     }
 
     /// Files whose bytes are not those that were written. Reads all files.
-    pub fn damaged(&self) -> Result<Vec<PathBuf>> {
+    pub fn damaged_files(&self) -> Result<Vec<PathBuf>> {
         guarded(|| {
             let mut damaged: Vec<PathBuf> = self.tantivy.validate_checksum()?.into_iter().collect();
             damaged.sort_unstable();
@@ -388,18 +391,18 @@ impl Index {
     }
 
     /// The current index, for versions under a key.
-    pub fn kin(&self) -> Result<Kin> {
+    pub fn related_versions(&self) -> Result<RelatedVersions> {
         guarded(|| {
             let (searcher, indexed) = self.load()?;
-            Ok(Kin::new(searcher, self.fields.kin, indexed))
+            Ok(RelatedVersions::new(searcher, self.fields.kin, indexed))
         })
     }
 
     /// The current index, for a query about one project.
-    pub fn look(&self, project: ProjectId, terms: &SearchTerms) -> Result<Look> {
+    pub fn query(&self, project: ProjectId, terms: &SearchTerms) -> Result<IndexQuery> {
         guarded(|| {
             let (searcher, indexed) = self.load()?;
-            Look::new(searcher, self.fields, project, terms, indexed)
+            IndexQuery::new(searcher, self.fields, project, terms, indexed)
         })
     }
 }
@@ -454,7 +457,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 /// The end of the journal, and how far the index is known to have read.
-fn places(store: &Store) -> Result<(u64, u64)> {
+fn head_and_cursor(store: &Store) -> Result<(u64, u64)> {
     store.read(|it| Ok((it.head()?, it.cursor(INDEX_FOLLOWER)?)))
 }
 

@@ -55,7 +55,7 @@ impl Applied<'_> {
                 params![id, self.seq],
             )?,
             Operation::Refused(refused) => self.refuse(refused)?,
-            Operation::Kept(snapshot) => self.keep(&self.project.to_string(), snapshot)?,
+            Operation::Kept(snapshot) => self.keep_snapshot(&self.project.to_string(), snapshot)?,
             Operation::Counted(hits) => self.count(hits)?,
             Operation::Served(served) => self.serve(served)?,
             Operation::Pinned(pin) => self.run(
@@ -104,7 +104,7 @@ impl Applied<'_> {
     }
 
     fn store(&self, record: &Record) -> Result<()> {
-        let (place, placed_at) = self.place(record)?;
+        let (place, placed_at) = self.place_of(record)?;
         self.run(
             "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
                durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified,
@@ -148,7 +148,7 @@ impl Applied<'_> {
 
     /// A version's place in lists, and the time of that place. A version that repeats the words of
     /// the version that it confirms or restores takes over that place; any other has its own.
-    fn place(&self, record: &Record) -> Result<(i64, i64)> {
+    fn place_of(&self, record: &Record) -> Result<(i64, i64)> {
         let own = (self.seq, record.valid_from.as_microsecond());
         let Some(before) = record.restores.or(record.supersedes) else {
             return Ok(own);
@@ -434,7 +434,7 @@ impl Applied<'_> {
     }
 
     /// A snapshot without a path was erased.
-    fn keep(&self, project: &str, snapshot: &Snapshot) -> Result<()> {
+    fn keep_snapshot(&self, project: &str, snapshot: &Snapshot) -> Result<()> {
         if snapshot.path.is_empty() {
             return Ok(());
         }
@@ -586,7 +586,7 @@ impl Applied<'_> {
         }
         for snapshot in &carried.snapshots {
             // An earlier schema did not record the project.
-            self.keep("", snapshot)?;
+            self.keep_snapshot("", snapshot)?;
         }
         self.count(&carried.hits)
     }

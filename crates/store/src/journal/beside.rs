@@ -18,10 +18,12 @@ const UNREADABLE: i64 = -1;
 pub(crate) const SHOWN: i64 = 64;
 
 /// Stores the words of an operation that was just appended at `seq`.
-pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> Result<()> {
+pub(crate) fn store_words(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> Result<()> {
     match entry.operation {
-        Operation::Served(served) => show(connection, seq, Some(&served.to), &served.prints)?,
-        Operation::Dereferenced(read) => show(connection, seq, entry.agent, &read.prints)?,
+        Operation::Served(served) => {
+            store_prints(connection, seq, Some(&served.to), &served.prints)?
+        }
+        Operation::Dereferenced(read) => store_prints(connection, seq, entry.agent, &read.prints)?,
         Operation::Stored(engram) => connection
             .prepare_cached(
                 "INSERT INTO content (engram, claim, tags, side) VALUES (?1, ?2, ?3, ?4)",
@@ -32,16 +34,18 @@ pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> R
                 json!(engram.tags).to_string(),
                 side(&engram.topic, &engram.claim)
             ])?,
-        Operation::Noted(event) => say(connection, seq, Some(&event.text))?,
-        Operation::Conflicted(contradiction) => say(connection, seq, Some(&contradiction.why))?,
-        Operation::Resolved(ruling) => say(connection, seq, ruling.why.as_deref())?,
-        Operation::Allowed(permit) => say(connection, seq, Some(&permit.why))?,
-        Operation::Requested(requested) => say(connection, seq, Some(&requested.words()))?,
-        Operation::Denied(denied) if !denied.why.is_empty() => {
-            say(connection, seq, Some(&denied.why))?
+        Operation::Noted(event) => store_text(connection, seq, Some(&event.text))?,
+        Operation::Conflicted(contradiction) => {
+            store_text(connection, seq, Some(&contradiction.why))?
         }
-        Operation::Pinned(pin) => say(connection, seq, pin.text.as_deref())?,
-        Operation::Sent(sent) => deliver(connection, seq, entry.project, sent)?,
+        Operation::Resolved(ruling) => store_text(connection, seq, ruling.why.as_deref())?,
+        Operation::Allowed(permit) => store_text(connection, seq, Some(&permit.why))?,
+        Operation::Requested(requested) => store_text(connection, seq, Some(&requested.words()))?,
+        Operation::Denied(denied) if !denied.why.is_empty() => {
+            store_text(connection, seq, Some(&denied.why))?
+        }
+        Operation::Pinned(pin) => store_text(connection, seq, pin.text.as_deref())?,
+        Operation::Sent(sent) => store_delivery(connection, seq, entry.project, sent)?,
         Operation::Unpinned(pin) => connection
             .prepare_cached("DELETE FROM said WHERE seq = ?1")?
             .execute([*pin as i64])?,
@@ -53,7 +57,7 @@ pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> R
     Ok(())
 }
 
-fn say(connection: &Connection, seq: i64, text: Option<&str>) -> Result<usize> {
+fn store_text(connection: &Connection, seq: i64, text: Option<&str>) -> Result<usize> {
     let Some(text) = text else {
         return Ok(0);
     };
@@ -63,7 +67,12 @@ fn say(connection: &Connection, seq: i64, text: Option<&str>) -> Result<usize> {
 }
 
 /// Stores a message, and the files to which it points its recipients.
-fn deliver(connection: &Connection, seq: i64, project: ProjectId, sent: &Sent) -> Result<usize> {
+fn store_delivery(
+    connection: &Connection,
+    seq: i64,
+    project: ProjectId,
+    sent: &Sent,
+) -> Result<usize> {
     let user = [AgentId(String::new())];
     let to = if sent.to.is_empty() {
         &user[..]
@@ -80,7 +89,7 @@ fn deliver(connection: &Connection, seq: i64, project: ProjectId, sent: &Sent) -
     {
         files.execute(params![project.to_string(), file, recipient.0, seq])?;
     }
-    say(connection, seq, Some(&sent.text))
+    store_text(connection, seq, Some(&sent.text))
 }
 
 impl Writer<'_> {
@@ -96,7 +105,7 @@ impl Writer<'_> {
 }
 
 /// Stores sorted fingerprints of what an entry showed to an agent, and deletes its old ones.
-fn show(
+fn store_prints(
     connection: &Connection,
     seq: i64,
     agent: Option<&AgentId>,
@@ -179,14 +188,14 @@ fn blank(connection: &Connection, seq: u64, redaction: &Redaction) -> Result<()>
         .prepare_cached(&format!("SELECT {ENTRY} FROM journal WHERE seq = ?1"))?
         .query_row([seq as i64], |row| Ok(journalled(row)))
         .optional()?;
-    let Some(operation) = entry.and_then(|it| it.known()) else {
+    let Some(operation) = entry.and_then(|it| it.readable_operation()) else {
         return Ok(());
     };
     let is_kept = matches!(operation, Operation::Kept(_));
     let body = operation
         .without(redaction)
         .body()
-        .map_err(|error| StoreError::Record(error.to_string()))?;
+        .map_err(StoreError::Unwritable)?;
     let is_said = is_kept || redaction.seqs.contains(&seq) || redaction.events.contains(&seq);
     connection
         .prepare_cached(

@@ -26,7 +26,7 @@ pub(crate) fn carry(writer: &Writer<'_>) -> Result<()> {
     // them.
     writer.0.execute("UPDATE figure SET query_hits = 0", [])?;
     writer.0.execute("DELETE FROM snapshot WHERE seq = 0", [])?;
-    for part in parts(all) {
+    for part in split_parts(all) {
         writer.record(&NewEntry {
             project: ProjectId(writer.origin),
             shareable: false,
@@ -39,15 +39,15 @@ pub(crate) fn carry(writer: &Writer<'_>) -> Result<()> {
 }
 
 /// Splits the data into entries of bounded size.
-fn parts(mut all: Carried) -> Vec<Carried> {
+fn split_parts(mut all: Carried) -> Vec<Carried> {
     let mut parts = Vec::new();
     loop {
         let part = Carried {
-            projects: first(&mut all.projects),
-            agents: first(&mut all.agents),
-            spent: first(&mut all.spent),
-            snapshots: first(&mut all.snapshots),
-            hits: first(&mut all.hits),
+            projects: take_rows(&mut all.projects),
+            agents: take_rows(&mut all.agents),
+            spent: take_rows(&mut all.spent),
+            snapshots: take_rows(&mut all.snapshots),
+            hits: take_rows(&mut all.hits),
         };
         if part == Carried::default() {
             return parts;
@@ -56,7 +56,7 @@ fn parts(mut all: Carried) -> Vec<Carried> {
     }
 }
 
-fn first<T>(all: &mut Vec<T>) -> Vec<T> {
+fn take_rows<T>(all: &mut Vec<T>) -> Vec<T> {
     let rest = all.split_off(all.len().min(ROWS));
     std::mem::replace(all, rest)
 }

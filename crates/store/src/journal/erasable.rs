@@ -95,7 +95,7 @@ impl Reader<'_> {
                 Some(OperationKind::Stored) => {
                     let names = free.iter().any(|it| entry.contains(it));
                     if names
-                        && let Some(Operation::Stored(other)) = entry.known()
+                        && let Some(Operation::Stored(other)) = entry.readable_operation()
                         && !ids.contains(&other.id)
                     {
                         free.retain(|it| other.pointers.iter().all(|of| of.address() != *it));
@@ -105,7 +105,7 @@ impl Reader<'_> {
                     OperationKind::Dereferenced | OperationKind::Requested | OperationKind::Granted,
                 ) => {
                     if free.iter().any(|it| entry.contains(it))
-                        && let Some(pointer) = entry.known().as_ref().and_then(read_by)
+                        && let Some(pointer) = entry.readable_operation().as_ref().and_then(read_by)
                         && let Ok(pointer) = pointer.parse::<engram_model::Pointer>()
                     {
                         read.push((entry.seq, pointer.address()));

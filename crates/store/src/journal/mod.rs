@@ -85,7 +85,7 @@ impl Journalled {
 
     /// Like [`Self::operation`], for callers that read on in any case: an unreadable entry is
     /// logged and skipped.
-    pub fn known(&self) -> Option<Operation> {
+    pub fn readable_operation(&self) -> Option<Operation> {
         self.operation()
             .inspect_err(|error| tracing::warn!(%error, "skipped an entry"))
             .ok()
@@ -96,10 +96,7 @@ impl Journalled {
 impl Writer<'_> {
     /// Appends an operation and applies it. Returns its place.
     pub fn record(&self, entry: &NewEntry<'_>) -> Result<u64> {
-        let body = entry
-            .operation
-            .body()
-            .map_err(|error| StoreError::Record(error.to_string()))?;
+        let body = entry.operation.body().map_err(StoreError::Unwritable)?;
         self.0
             .prepare_cached(
                 "INSERT INTO journal (origin, origin_seq, hlc, schema, project, kind, shareable, recorded_at, agent, by, subject, body, clock)
@@ -122,7 +119,7 @@ impl Writer<'_> {
                 (self.clock != self.now.0).then(|| self.clock.as_microsecond()),
             ])?;
         let seq = self.0.last_insert_rowid();
-        beside::keep(self.0, seq, entry)?;
+        beside::store_words(self.0, seq, entry)?;
         Applied {
             connection: self.0,
             seq,

@@ -75,19 +75,18 @@ impl Store {
     /// Empties the tables and refills them from the journal, in one transaction.
     ///
     /// # Errors
-    /// [`StoreError::Record`] if the journal has a hole, an unreadable entry or an entry of a newer
-    /// build. Then nothing is changed, because the tables may hold data that the journal lacks.
+    /// [`StoreError::JournalFault`] if the journal has a hole or an unreadable entry, and
+    /// [`StoreError::NewerEntries`] if it has an entry of a newer build. Then nothing is changed,
+    /// because the tables may hold data that the journal lacks.
     pub fn rebuild(&self, now: jiff::Timestamp) -> Result<Replayed> {
         self.write(now, |writer| {
             let faults = writer.journal_faults(1)?;
             if let Some(fault) = faults.into_iter().next() {
-                return Err(StoreError::Record(fault));
+                return Err(StoreError::JournalFault(fault));
             }
             let newer = count_newer(writer)?;
             if newer > 0 {
-                return Err(StoreError::Record(format!(
-                    "entries from a newer Engram: {newer}. The tables may reflect them: rebuild with that version"
-                )));
+                return Err(StoreError::NewerEntries(newer));
             }
             for table in TABLES {
                 writer.0.execute(&format!("DELETE FROM {table}"), [])?;

@@ -269,7 +269,7 @@ impl Reader<'_> {
     }
 
     /// The to-dos that ask about a claim, newest first, including those that ended.
-    pub fn asking(&self, lineage: LineageId) -> Result<Vec<Engram>> {
+    pub fn todos_about(&self, lineage: LineageId) -> Result<Vec<Engram>> {
         engrams_where(
             self.0,
             "WHERE engram.asks = ?1 ORDER BY engram.seq DESC",
@@ -278,7 +278,7 @@ impl Reader<'_> {
     }
 
     /// The open to-do that asks about a claim.
-    pub fn asked(&self, lineage: LineageId) -> Result<Option<EngramId>> {
+    pub fn open_todo_about(&self, lineage: LineageId) -> Result<Option<EngramId>> {
         let id = self
             .0
             .prepare_cached(

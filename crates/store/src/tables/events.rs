@@ -92,7 +92,7 @@ impl Events<'_> {
     }
 
     /// The places of the events of a project whose text has this digest (hex).
-    pub fn saying(&self, project: ProjectId, digest: &str) -> Result<Vec<u64>> {
+    pub fn with_digest(&self, project: ProjectId, digest: &str) -> Result<Vec<u64>> {
         seqs(
             self.0,
             "SELECT seq FROM event WHERE project = ?1 AND digest = ?2 ORDER BY seq",
@@ -101,7 +101,13 @@ impl Events<'_> {
     }
 
     /// The places of all events at an address.
-    pub fn at(&self, project: ProjectId, kind: &str, slug: &str, day: Date) -> Result<Vec<u64>> {
+    pub fn at_address(
+        &self,
+        project: ProjectId,
+        kind: &str,
+        slug: &str,
+        day: Date,
+    ) -> Result<Vec<u64>> {
         seqs(
             self.0,
             "SELECT seq FROM event WHERE project = ?1 AND kind = ?2 AND slug = ?3 AND day = ?4

@@ -31,7 +31,11 @@ impl Reader<'_> {
     }
 
     /// The state at the last check; `None` if the tree was never checked.
-    pub fn looked(&self, project: ProjectId, worktree: &str) -> Result<Option<WorktreeState>> {
+    pub fn worktree_state(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+    ) -> Result<Option<WorktreeState>> {
         Ok(self
             .0
             .prepare_cached("SELECT head, note FROM look WHERE project = ?1 AND worktree = ?2")?

@@ -121,7 +121,7 @@ fn request(row: &Row<'_>) -> Result<ReadRequest> {
 }
 
 /// SQL: the requests of project ?1; of agent ?2 and its children if ?2 is not null.
-fn asked(all: bool) -> String {
+fn requests_sql(all: bool) -> String {
     let waiting = if all { "" } else { "AND state = 'waiting'" };
     format!(
         "request.project = ?1 {waiting} AND (?2 IS NULL OR request.agent = ?2
@@ -273,7 +273,7 @@ impl Grants<'_> {
     ) -> Result<Vec<ReadRequest>> {
         let mut found = self.0.prepare_cached(&format!(
             "{REQUEST} WHERE {} ORDER BY state = 'waiting' DESC, request.seq DESC LIMIT ?3",
-            asked(all)
+            requests_sql(all)
         ))?;
         let of = of.map(|it| &it.0);
         let mut rows = found.query(params![project.to_string(), of, most as i64])?;
@@ -295,7 +295,7 @@ impl Grants<'_> {
             .0
             .prepare_cached(&format!(
                 "SELECT count(*) FROM request WHERE {}",
-                asked(all)
+                requests_sql(all)
             ))?
             .query_row(params![project.to_string(), of.map(|it| &it.0)], |row| {
                 row.get(0)

@@ -124,7 +124,7 @@ impl Messages<'_> {
     }
 
     /// The budgets that its parent's messages set for an agent.
-    pub fn narrowed(&self, agent: &AgentId) -> Result<BTreeMap<String, u64>> {
+    pub fn budgets_of(&self, agent: &AgentId) -> Result<BTreeMap<String, u64>> {
         let found: Option<String> = self
             .0
             .prepare_cached("SELECT budgets FROM narrowed WHERE agent = ?1")?

@@ -25,7 +25,7 @@ pub use followers::WorktreeState;
 pub use grants::{Grants, ReadRequest};
 pub use messages::{DeliveredFiles, MessageTotals, Messages};
 pub use metrics::ProjectActivity;
-pub use pins::Pinned;
+pub use pins::StoredPin;
 pub use projects::Projects;
 pub use served::Fingerprints;
 pub use snapshots::Snapshots;

@@ -14,7 +14,7 @@ const LOOKED: usize = 8;
 
 /// A pin on a brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pinned {
+pub struct StoredPin {
     /// Its place in the journal, by which pins are ordered.
     pub seq: u64,
     /// Who pinned it; `None` for the user.
@@ -27,7 +27,7 @@ pub struct Pinned {
 
 impl Reader<'_> {
     /// The pins of a project, oldest first.
-    pub fn pins(&self, project: ProjectId) -> Result<Vec<Pinned>> {
+    pub fn pins(&self, project: ProjectId) -> Result<Vec<StoredPin>> {
         let mut found = self.0.prepare_cached(
             "SELECT pin.seq, pin.agent, pin.lineage, said.text
              FROM pin LEFT JOIN said USING (seq) WHERE pin.project = ?1 ORDER BY pin.seq LIMIT ?2",
@@ -42,7 +42,7 @@ impl Reader<'_> {
         })?;
         rows.map(|row| {
             let (seq, agent, lineage, text) = row?;
-            Ok(Pinned {
+            Ok(StoredPin {
                 seq: seq as u64,
                 agent: agent.map(AgentId),
                 lineage: lineage.as_deref().map(parse_id).transpose()?,

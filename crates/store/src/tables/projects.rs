@@ -18,7 +18,7 @@ impl Reader<'_> {
 
 impl Projects<'_> {
     /// The project that was last seen at this common git folder.
-    pub fn at(&self, common_dir: &str) -> Result<Option<ProjectId>> {
+    pub fn id_at(&self, common_dir: &str) -> Result<Option<ProjectId>> {
         let id: Option<String> = self
             .0
             .prepare_cached("SELECT id FROM project WHERE common_dir = ?1 ORDER BY id LIMIT 1")?

@@ -27,7 +27,7 @@ impl Fingerprints {
 
 impl Reader<'_> {
     /// The newest showings of an agent.
-    pub fn shown(&self, agent: &AgentId) -> Result<Vec<Fingerprints>> {
+    pub fn fingerprints_of(&self, agent: &AgentId) -> Result<Vec<Fingerprints>> {
         self.0
             .prepare_cached(
                 "SELECT prints FROM served WHERE agent = ?1 ORDER BY seq DESC LIMIT ?2",

@@ -31,7 +31,7 @@ fn a_reading_of_the_index_leaves_nothing_behind() {
     for at in 1..=READINGS.1 {
         put(&store, at, &format!("walnut {at}")).unwrap();
         writes.catch_up(&store).unwrap();
-        looks.look(PROJECT, &SearchTerms::default()).unwrap();
+        looks.query(PROJECT, &SearchTerms::default()).unwrap();
         if at == READINGS.0 {
             before = ALLOCATOR.allocated();
         }

@@ -28,8 +28,8 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     let side = engram_store::side("", "retries are capped.");
     let voices = |store: &Store| {
         let read = |reader: &engram_store::Reader<'_>| {
-            let held = reader.holding(PROJECT, &side, now())?;
-            let all = reader.voices(PROJECT, &side, None)?;
+            let held = reader.holding_on_side(PROJECT, &side, now())?;
+            let all = reader.versions_on_side(PROJECT, &side, None)?;
             Ok((
                 held.len(),
                 all.iter().map(|it| it.id.0.0).collect::<Vec<_>>(),

@@ -2,24 +2,25 @@
 
 use std::fs;
 
-use engram_model::{HashKeys, hash_keys};
-use engram_store::{Index, Look, Match, SearchTerms, Store, StoreError, Worth};
+use engram_model::{Code, HashKeys, Refusal, hash_keys};
+use engram_store::{Index, IndexQuery, SearchMatch, SearchTerms, SearchWeights, Store, StoreError};
 use tempfile::TempDir;
+use ulid::Ulid;
 
 use crate::fixture::{PROJECT, head, open, put, redact};
 
-fn look(index: &Index, word: &str) -> Result<Look, StoreError> {
+fn look(index: &Index, word: &str) -> Result<IndexQuery, StoreError> {
     let terms = SearchTerms {
         words: vec![word.to_owned()],
         ..SearchTerms::default()
     };
-    index.look(PROJECT, &terms)
+    index.query(PROJECT, &terms)
 }
 
-fn seqs_found(look: &Look, limit: usize) -> Vec<u64> {
-    let worth = Worth {
+fn seqs_found(look: &IndexQuery, limit: usize) -> Vec<u64> {
+    let worth = SearchWeights {
         words: vec![1],
-        ..Worth::default()
+        ..SearchWeights::default()
     };
     let found = look.search(&worth, limit).unwrap();
     found.iter().map(|it| it.seq).collect()
@@ -45,6 +46,25 @@ fn segments(store: &Store) -> usize {
                 .is_some_and(|it| it == "term")
         })
         .count()
+}
+
+/// Nothing may skip an index of another home as if it were one damaged record.
+#[test]
+fn an_index_of_another_home_is_more_than_one_record() {
+    let (home, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let store = open(home.path());
+    let stranger = Store::open(other.path(), Ulid(2)).unwrap();
+    put(&stranger, 1, "A walnut.").unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let foreign = Index::open(&stranger, |_| Vec::new()).unwrap();
+    foreign.catch_up(&stranger).unwrap();
+    let meta = |home: &TempDir| Index::folder(home.path()).join("meta.json");
+    fs::copy(meta(&other), meta(&home)).unwrap();
+    let error = index.cursor().unwrap_err();
+    assert!(!error.is_of_one_record(), "{error}");
+    let refusal = Refusal::from(error);
+    assert_eq!(refusal.code, Code::StoreCorrupt);
+    assert!(refusal.message.contains("another home"), "{refusal}");
 }
 
 /// One commit for each entry, as a follower makes them: segments are merged as they come.
@@ -161,15 +181,15 @@ fn a_search_finds_what_a_plain_count_finds() {
             words: terms.words,
             grams: terms.grams,
         };
-        let worth = Worth {
+        let worth = SearchWeights {
             exact: (0..terms.exact.len() as u64).map(|it| 10 + it).collect(),
             words: (0..terms.words.len() as u64).map(|it| 1 + it * 2).collect(),
             gram: 1,
             floor,
         };
-        let look = index.look(PROJECT, &terms).unwrap();
+        let look = index.query(PROJECT, &terms).unwrap();
         let expected = match_plainly(&keys, &terms, &worth);
-        let has_enough = |it: &Match| it.exact > 0 || it.words_worth >= floor;
+        let has_enough = |it: &SearchMatch| it.exact > 0 || it.words_worth >= floor;
         let mut found = look.search(&worth, 1_000).unwrap();
         found.retain(has_enough);
         assert_eq!(found, expected, "{asked}, {floor}");
@@ -185,12 +205,16 @@ fn a_search_finds_what_a_plain_count_finds() {
     }
 }
 
-fn match_plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &Worth) -> Vec<Match> {
-    let mut all: Vec<(u64, Match)> = Vec::new();
+fn match_plainly(
+    keys: &[HashKeys],
+    terms: &SearchTerms,
+    worth: &SearchWeights,
+) -> Vec<SearchMatch> {
+    let mut all: Vec<(u64, SearchMatch)> = Vec::new();
     for (at, keys) in keys.iter().enumerate() {
-        let mut found = Match {
+        let mut found = SearchMatch {
             seq: at as u64 + 1,
-            ..Match::default()
+            ..SearchMatch::default()
         };
         for (key, worth) in terms.exact.iter().zip(&worth.exact) {
             if keys.exact().any(|own| own == key) {
@@ -336,7 +360,7 @@ fn versions_are_found_by_the_keys_that_were_given() {
     redact(&store, 2, "even");
     index.catch_up(&store).unwrap();
     const ALL: u64 = u64::MAX;
-    let kin = index.kin().unwrap();
+    let kin = index.related_versions().unwrap();
     assert_eq!(kin.indexed(), head(&store));
     assert_eq!(kin.of(3, 57, 2).unwrap(), (vec![55, 53], true));
     assert_eq!(kin.of(3, ALL, 2).unwrap(), (vec![59, 57], true));

@@ -45,7 +45,7 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
         store
             .read::<_, StoreError>(|it| {
                 Ok((
-                    it.messages().narrowed(agent)?,
+                    it.messages().budgets_of(agent)?,
                     it.messages().inline_tokens(agent, "t1")?,
                 ))
             })

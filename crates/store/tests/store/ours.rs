@@ -38,7 +38,7 @@ fn refused(home: &Path, code: &str, says: &str) {
     let before = files(home);
     for refused in [
         Store::open(home, Ulid(1)).map(drop),
-        Store::look(home),
+        Store::check(home),
         Store::open(home, Ulid(1)).map(drop),
     ] {
         let refusal = Refusal::from(refused.unwrap_err());
@@ -200,7 +200,7 @@ fn a_young_home_is_known_by_its_log() {
     let before = fs::read(&log).unwrap();
     for home in [dir.path(), killed.path()] {
         assert!(is_home(home));
-        Store::look(home).unwrap();
+        Store::check(home).unwrap();
     }
     assert_eq!(fs::read(&log).unwrap(), before);
     assert_eq!(head(&open(killed.path())), 1);
@@ -215,7 +215,7 @@ fn looking_drops_no_lock() {
     put(&store, 1, "one").unwrap();
     for _ in 0..3 {
         assert!(is_home(dir.path()));
-        Store::look(dir.path()).unwrap();
+        Store::check(dir.path()).unwrap();
         drop(open(dir.path()));
         assert!(is_home(dir.path()));
     }

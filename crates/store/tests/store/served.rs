@@ -33,7 +33,9 @@ fn read(store: &Store, by: &AgentId, prints: Vec<u64>) {
 
 /// How many showings are kept for an agent, and which of these prints they contain.
 fn prints_kept(store: &Store, of: &AgentId, prints: &[u64]) -> (usize, Vec<u64>) {
-    let shown = store.read::<_, StoreError>(|it| it.shown(of)).unwrap();
+    let shown = store
+        .read::<_, StoreError>(|it| it.fingerprints_of(of))
+        .unwrap();
     let holds = |print: &&u64| shown.iter().any(|it| it.contains(**print));
     (shown.len(), prints.iter().filter(holds).copied().collect())
 }

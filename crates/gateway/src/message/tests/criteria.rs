@@ -5,7 +5,7 @@ use engram_model::{Code, DerefLimits, Limits, PointerType, Spend};
 use serde_json::{Value, json};
 
 use super::{child, parent, with};
-use crate::{admit, charge, line_count, validate_message};
+use crate::{admit_by_budget, charge, line_count, validate_message};
 
 fn code(message: &Value) -> Option<Code> {
     let refused = validate_message(message, &Limits::default()).err();
@@ -27,10 +27,10 @@ fn fourth_repo_deref_without_grant_is_deref_denied() {
     let limits = DerefLimits::default();
     let mut spent = Spend::default();
     for _ in 0..3 {
-        assert!(admit(&limits, &spent, PointerType::Repo).is_ok());
+        assert!(admit_by_budget(&limits, &spent, PointerType::Repo).is_ok());
         spent = charge(spent, PointerType::Repo, 100);
     }
-    let refusal = admit(&limits, &spent, PointerType::Repo).unwrap_err();
+    let refusal = admit_by_budget(&limits, &spent, PointerType::Repo).unwrap_err();
     assert_eq!(refusal.code, Code::DerefDenied);
     let figure = refusal.remedy.unwrap().figures["repo_spans"];
     assert_eq!((figure.used, figure.limit), (3, 3));

@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{any_json, child, parent, with};
-use crate::{Form, check_message, count_tokens, narrowed, read_message, to_text, validate_message};
+use crate::{
+    MessageForm, check_message, count_tokens, narrowed_limits, read_message, to_text,
+    validate_message,
+};
 
 const CODE: &str = "def reserve(n):\n    return self.left - n";
 
@@ -273,7 +276,10 @@ fn both_forms_are_one_message_and_the_larger_count_counts() {
         let json = read_message(message.to_string().as_bytes(), &limits).unwrap();
         let written = to_text(&message);
         let text = read_message(written.as_bytes(), &limits).unwrap();
-        assert_eq!((json.form, text.form), (Form::Json, Form::Text));
+        assert_eq!(
+            (json.form, text.form),
+            (MessageForm::Json, MessageForm::Text)
+        );
         assert_eq!((&json.value, &text.value), (&message, &message));
         let (json, text) = (json.check(&limits).unwrap(), text.check(&limits).unwrap());
         assert_eq!(json.message, text.message);
@@ -463,11 +469,11 @@ proptest! {
     #[test]
     fn budgets_never_widen(given in prop::collection::btree_map("max_[a-z_]{1,10}|max_engrams|max_tokens|max_repo_spans|max_total_deref_tokens", any::<u64>(), 0..6)) {
         let limits = Limits::default();
-        let narrow = narrowed(&limits, &given);
+        let narrow = narrowed_limits(&limits, &given);
         prop_assert!(narrow.message.engrams <= limits.message.engrams);
         prop_assert!(narrow.deref.tokens <= limits.deref.tokens);
         prop_assert!(narrow.deref.repo_spans <= limits.deref.repo_spans);
-        prop_assert_eq!(narrowed(&narrow, &given), narrow);
+        prop_assert_eq!(narrowed_limits(&narrow, &given), narrow);
     }
 
     #[test]

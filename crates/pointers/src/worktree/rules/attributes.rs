@@ -54,7 +54,7 @@ impl Attributes {
             let name = PathBuf::from(folder).join(".gitattributes");
             let bytes = match of_tree(&root.join(&name))? {
                 Some(bytes) => Some(bytes),
-                None => staged(repo, &name),
+                None => read_staged(repo, &name),
             };
             hear(bytes, within)?;
         }
@@ -73,7 +73,7 @@ impl Attributes {
 }
 
 /// Returns the staged file, if it is not on disk.
-fn staged(repo: &Repo, path: &Path) -> Option<Vec<u8>> {
+fn read_staged(repo: &Repo, path: &Path) -> Option<Vec<u8>> {
     let entry = repo.index().ok()?.get_path(path, 0)?;
     if repo.size(entry.id).ok()? > MOST_STAGED {
         return None;

@@ -99,7 +99,7 @@ impl Ignored {
 
 impl Rules {
     fn read(bytes: &[u8], folds: bool) -> Self {
-        let rules = lines(bytes).map(trimmed).filter_map(|line| {
+        let rules = lines(bytes).map(trim_end).filter_map(|line| {
             let (line, ignores) = match line.strip_prefix(b"!") {
                 Some(line) => (line, false),
                 None => (line, true),
@@ -120,7 +120,7 @@ impl Rules {
 }
 
 /// Returns the line without trailing blanks, except an escaped one.
-fn trimmed(line: &[u8]) -> &[u8] {
+fn trim_end(line: &[u8]) -> &[u8] {
     let mut end = 0;
     let mut at = 0;
     while let Some(byte) = line.get(at) {

@@ -3,7 +3,7 @@
 
 use engram_model::{DerefLimits, PointerType, Refusal, operation::ReadBelow};
 
-use crate::{budget::left, charge};
+use crate::{budget::tokens_left, charge};
 
 /// In an agent's turn, all agents below it together may read this many times its own limits. Its
 /// tree may write this many times its write limits.
@@ -11,7 +11,7 @@ pub(crate) const TIMES: u32 = 10;
 
 /// An agent above the reader.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Elder {
+pub struct Ancestor {
     /// What it may read itself in one turn.
     pub limits: DerefLimits,
     /// What all agents below it have read in its turn.
@@ -20,14 +20,14 @@ pub struct Elder {
 
 /// Checks whether the agents above the reader, its parent first, allow one more pointer of this
 /// kind; returns how many tokens are left for it.
-pub fn admit_below(elders: &[Elder], kind: PointerType) -> Result<u32, Refusal> {
+pub fn admit_by_ancestors(ancestors: &[Ancestor], kind: PointerType) -> Result<u32, Refusal> {
     let mut least = u32::MAX;
-    for (at, elder) in elders.iter().enumerate() {
+    for (at, ancestor) in ancestors.iter().enumerate() {
         let whose = match at {
             0 => "in your parent's turn, the agents below it have read",
             _ => "in the turn of an agent above your parent, the agents below it have read",
         };
-        let left = left(&times(&elder.limits), &elder.below.spent, kind).map_err(|mut full| {
+        let left = tokens_left(&times(&ancestor.limits), &ancestor.below.spent, kind).map_err(|mut full| {
             // The reader must not learn what the others read before the limit was narrowed.
             full.used = full.limit;
             full.refusal(
@@ -50,14 +50,14 @@ fn times(limits: &DerefLimits) -> DerefLimits {
     }
 }
 
-/// Returns what the agents below each elder have read, after one pointer of this kind was read for
-/// `tokens`.
-pub fn charge_below(elders: &[Elder], kind: PointerType, tokens: u32) -> Vec<ReadBelow> {
-    let after = |elder: &Elder| ReadBelow {
-        spent: charge(elder.below.spent, kind, tokens),
-        ..elder.below.clone()
+/// Returns what the agents below each ancestor have read, after one pointer of this kind was read
+/// for `tokens`.
+pub fn charge_ancestors(ancestors: &[Ancestor], kind: PointerType, tokens: u32) -> Vec<ReadBelow> {
+    let after = |ancestor: &Ancestor| ReadBelow {
+        spent: charge(ancestor.below.spent, kind, tokens),
+        ..ancestor.below.clone()
     };
-    elders.iter().map(after).collect()
+    ancestors.iter().map(after).collect()
 }
 
 #[cfg(test)]
@@ -68,8 +68,8 @@ mod tests {
 
     use super::*;
 
-    fn elder(limits: DerefLimits, spent: Spend) -> Elder {
-        Elder {
+    fn ancestor(limits: DerefLimits, spent: Spend) -> Ancestor {
+        Ancestor {
             limits,
             below: ReadBelow {
                 agent: AgentId("lead".to_owned()),
@@ -79,7 +79,7 @@ mod tests {
         }
     }
 
-    fn spans(most: u32, read: u32) -> Elder {
+    fn spans(most: u32, read: u32) -> Ancestor {
         let limits = DerefLimits {
             repo_spans: most,
             ..DerefLimits::default()
@@ -89,7 +89,7 @@ mod tests {
             tokens: read,
             ..Spend::default()
         };
-        elder(limits, spent)
+        ancestor(limits, spent)
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             tokens,
             ..Spend::default()
         };
-        for (elders, left, says) in [
+        for (ancestors, left, says) in [
             (vec![], Some(u32::MAX), ""),
             (vec![spans(3, 29)], Some(11_971), ""),
             (vec![spans(3, 30)], None, "your parent's turn"),
@@ -111,26 +111,26 @@ mod tests {
             // The limits were narrowed during its turn.
             (vec![spans(0, 7)], None, "read 0 of 0 repo spans"),
             (
-                vec![spans(3, 5), elder(DerefLimits::default(), spent(11_990))],
+                vec![spans(3, 5), ancestor(DerefLimits::default(), spent(11_990))],
                 Some(10),
                 "",
             ),
             (
-                vec![elder(DerefLimits::default(), spent(12_000))],
+                vec![ancestor(DerefLimits::default(), spent(12_000))],
                 None,
                 "12000 of 12000 dereferenced tokens",
             ),
             (vec![spans(u32::MAX, u32::MAX - 1)], None, "tokens"),
         ] {
-            let admitted = admit_below(&elders, PointerType::Repo);
-            assert_eq!(admitted.as_ref().ok().copied(), left, "{elders:?}");
+            let admitted = admit_by_ancestors(&ancestors, PointerType::Repo);
+            assert_eq!(admitted.as_ref().ok().copied(), left, "{ancestors:?}");
             if let Err(refusal) = admitted {
                 assert_eq!(refusal.code, Code::DerefDenied);
                 assert!(refusal.message.contains(says), "{refusal}");
                 assert!(refusal.hint.contains("the user"), "{refusal}");
             }
         }
-        let after = charge_below(&[spans(1, 9), spans(3, 20)], PointerType::Test, 40);
+        let after = charge_ancestors(&[spans(1, 9), spans(3, 20)], PointerType::Test, 40);
         let after: Vec<_> = after.iter().map(|it| it.spent).collect();
         assert_eq!(
             after

@@ -14,16 +14,16 @@ use crate::Result;
 const LONG: u64 = 20_000;
 
 /// Computes the keys of a version.
-pub type Related = fn(&Engram) -> Vec<u64>;
+pub type RelationKeys = fn(&Engram) -> Vec<u64>;
 
 /// The index at one moment.
-pub struct Kin {
+pub struct RelatedVersions {
     searcher: Searcher,
     field: Field,
     indexed: u64,
 }
 
-impl Kin {
+impl RelatedVersions {
     pub(super) fn new(searcher: Searcher, field: Field, indexed: u64) -> Self {
         Self {
             searcher,

@@ -12,7 +12,7 @@ use tantivy::{
     schema::{Field, IndexRecordOption},
 };
 
-use super::{Fields, SEQ, guarded, within};
+use super::{Fields, SEQ, guarded, project_term};
 use crate::Result;
 
 /// The terms of a query.
@@ -29,7 +29,7 @@ pub struct SearchTerms {
 /// The weight of each term of [`SearchTerms`], in its order. Weights are whole numbers, so that a
 /// sum does not depend on the order of addition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Worth {
+pub struct SearchWeights {
     /// The weights of `exact`.
     pub exact: Vec<u64>,
     /// The weights of `words`.
@@ -42,7 +42,7 @@ pub struct Worth {
 
 /// How often terms occur in the versions of one project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Frequencies {
+pub struct TermFrequencies {
     /// How many versions there are.
     pub total: u64,
     /// How many versions have each of `exact`.
@@ -55,7 +55,7 @@ pub struct Frequencies {
 
 /// A version, and which terms it has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Match {
+pub struct SearchMatch {
     /// Its place in the journal.
     pub seq: u64,
     /// How many of `exact` it has.
@@ -87,13 +87,13 @@ struct SegmentTerms {
 }
 
 /// A query of the index at one moment, for some terms of one project.
-pub struct Look {
+pub struct IndexQuery {
     searcher: Searcher,
     indexed: u64,
     segments: Vec<SegmentTerms>,
 }
 
-impl Look {
+impl IndexQuery {
     pub(super) fn new(
         searcher: Searcher,
         fields: Fields,
@@ -119,8 +119,8 @@ impl Look {
     }
 
     /// Returns in how many versions of the project each term occurs.
-    pub fn frequencies(&self) -> Frequencies {
-        let mut found = Frequencies::default();
+    pub fn frequencies(&self) -> TermFrequencies {
+        let mut found = TermFrequencies::default();
         for segment in &self.segments {
             found.total += segment.total;
             add(&mut found.exact, &segment.exact);
@@ -131,13 +131,13 @@ impl Look {
     }
 
     /// Returns up to `limit` versions, by weight and then newest first. Versions below
-    /// [`Worth::floor`] may be missing. The result does not depend on how the index is cut into
-    /// segments.
-    pub fn search(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
+    /// [`SearchWeights::floor`] may be missing. The result does not depend on how the index is cut
+    /// into segments.
+    pub fn search(&self, worth: &SearchWeights, limit: usize) -> Result<Vec<SearchMatch>> {
         guarded(|| self.best(worth, limit))
     }
 
-    fn best(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
+    fn best(&self, worth: &SearchWeights, limit: usize) -> Result<Vec<SearchMatch>> {
         let mut best = Best::new(limit.max(1));
         let (needed, others) = worth.split();
         let most: u64 = self.segments.iter().map(|it| it.most(&needed)).sum();
@@ -152,7 +152,7 @@ impl Look {
             walk(segment, at, needed, others, &mut best)?;
         }
         let chosen = best.in_order();
-        let mut found = vec![Match::default(); chosen.len()];
+        let mut found = vec![SearchMatch::default(); chosen.len()];
         for (at, (segment, places)) in segments().enumerate() {
             let mut own: Vec<(DocId, usize)> = chosen
                 .iter()
@@ -191,7 +191,9 @@ impl SegmentTerms {
             Ok((field, info.map_err(TantivyError::from)?))
         };
         let all = |field: Field, keys: &[String]| -> Result<Vec<TermPlace>> {
-            let own = keys.iter().map(|key| of(field, &within(project, key)));
+            let own = keys
+                .iter()
+                .map(|key| of(field, &project_term(project, key)));
             own.collect()
         };
         let (_, every) = of(fields.project, &project.to_string())?;
@@ -217,7 +219,12 @@ impl SegmentTerms {
         infos.map(|it| u64::from(it.doc_freq)).sum()
     }
 
-    fn needed(&self, segment: &SegmentReader, worth: &Worth, words: &[usize]) -> Result<Vec<List>> {
+    fn needed(
+        &self,
+        segment: &SegmentReader,
+        worth: &SearchWeights,
+        words: &[usize],
+    ) -> Result<Vec<List>> {
         let exact = self.exact.iter().zip(&worth.exact);
         let words = words.iter().map(|it| (&self.words[*it], &worth.words[*it]));
         lists(segment, exact.chain(words))
@@ -226,7 +233,7 @@ impl SegmentTerms {
     fn others(
         &self,
         segment: &SegmentReader,
-        worth: &Worth,
+        worth: &SearchWeights,
         words: Option<&[usize]>,
     ) -> Result<Vec<List>> {
         let Some(words) = words else {
@@ -241,23 +248,24 @@ impl SegmentTerms {
     fn describe(
         &self,
         segment: &SegmentReader,
-        worth: &Worth,
+        worth: &SearchWeights,
         own: &[(DocId, usize)],
-        found: &mut [Match],
+        found: &mut [SearchMatch],
     ) -> Result<()> {
-        let mut each = |places: &[TermPlace], tell: &dyn Fn(&mut Match, usize)| -> Result<()> {
-            for (term, place) in places.iter().enumerate() {
-                let Some(mut list) = list(segment, place, 1)? else {
-                    continue;
-                };
-                for (doc, at) in own {
-                    if list.worth_of(*doc) > 0 {
-                        tell(&mut found[*at], term);
+        let mut each =
+            |places: &[TermPlace], tell: &dyn Fn(&mut SearchMatch, usize)| -> Result<()> {
+                for (term, place) in places.iter().enumerate() {
+                    let Some(mut list) = postings_of(segment, place, 1)? else {
+                        continue;
+                    };
+                    for (doc, at) in own {
+                        if list.worth_of(*doc) > 0 {
+                            tell(&mut found[*at], term);
+                        }
                     }
                 }
-            }
-            Ok(())
-        };
+                Ok(())
+            };
         if own.is_empty() {
             return Ok(());
         }
@@ -308,8 +316,8 @@ fn walk(
     Ok(())
 }
 
-impl Worth {
-    fn of(&self, found: &Match) -> u64 {
+impl SearchWeights {
+    fn of(&self, found: &SearchMatch) -> u64 {
         found.exact_worth + found.words_worth + self.gram * found.grams as u64
     }
 
@@ -354,7 +362,11 @@ impl List {
     }
 }
 
-fn list(segment: &SegmentReader, (field, info): &TermPlace, worth: u64) -> Result<Option<List>> {
+fn postings_of(
+    segment: &SegmentReader,
+    (field, info): &TermPlace,
+    worth: u64,
+) -> Result<Option<List>> {
     let Some(info) = info else {
         return Ok(None);
     };
@@ -370,7 +382,7 @@ fn lists<'p>(
     places: impl Iterator<Item = (&'p TermPlace, &'p u64)>,
 ) -> Result<Vec<List>> {
     places
-        .filter_map(|(place, worth)| list(segment, place, *worth).transpose())
+        .filter_map(|(place, worth)| postings_of(segment, place, *worth).transpose())
         .collect()
 }
 

@@ -8,7 +8,7 @@ use crate::same_role;
 
 /// An agent's place in the tree, and what it may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kin {
+pub struct AgentNode {
     /// Its handle.
     pub agent: AgentId,
     /// Its parent; `None` for a root, whose parent is the user.
@@ -31,37 +31,39 @@ pub const GENERATIONS: usize = 32;
 pub fn refuse_opening(
     child: &AgentId,
     parent: Option<&AgentId>,
-    known: impl Fn(&AgentId) -> Result<Option<Kin>, Refusal>,
+    known: impl Fn(&AgentId) -> Result<Option<AgentNode>, Refusal>,
 ) -> Result<(), Refusal> {
     let before = known(child)?;
     let Some(parent) = parent else {
         return match before.and_then(|it| it.parent) {
             None => Ok(()),
-            Some(_) => Err(tree(format!("{child} already has a parent"))),
+            Some(_) => Err(tree_refusal(format!("{child} already has a parent"))),
         };
     };
-    let mut next = Some(known(parent)?.ok_or_else(|| unknown(parent))?);
+    let mut next = Some(known(parent)?.ok_or_else(|| unknown_agent(parent))?);
     if parent == child {
-        return Err(tree(format!("{child} cannot be its own parent")));
+        return Err(tree_refusal(format!("{child} cannot be its own parent")));
     }
     if before.is_some_and(|it| it.parent.as_ref() != Some(parent)) {
-        return Err(tree(format!("{child} has another parent, or is a root")));
+        return Err(tree_refusal(format!(
+            "{child} has another parent, or is a root"
+        )));
     }
     for _ in 0..GENERATIONS {
-        let Some(kin) = next else { return Ok(()) };
-        if kin.parent.as_ref() == Some(child) {
-            return Err(tree(format!("{parent} descends from {child}")));
+        let Some(node) = next else { return Ok(()) };
+        if node.parent.as_ref() == Some(child) {
+            return Err(tree_refusal(format!("{parent} descends from {child}")));
         }
-        next = kin.parent.as_ref().map(&known).transpose()?.flatten();
+        next = node.parent.as_ref().map(&known).transpose()?.flatten();
     }
-    Err(tree(format!(
+    Err(tree_refusal(format!(
         "{parent} has more than {GENERATIONS} ancestors"
     )))
 }
 
 /// Refuses a caller who may not decide for a child: grant, deny, revoke, advance its turn, set its
 /// budgets. The child's parent and the user may; no agent may decide for itself.
-pub fn refuse_decision(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
+pub fn refuse_decision(caller: &Caller, child: &AgentNode) -> Result<(), Refusal> {
     match caller {
         Caller::User => Ok(()),
         Caller::Agent(agent) if *agent == child.agent => Err(Refusal::new(
@@ -79,7 +81,7 @@ pub fn refuse_decision(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
 }
 
 /// Refuses a message that a child sends in a role other than its own.
-pub fn refuse_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
+pub fn refuse_report(sender: &AgentNode, role: &str) -> Result<(), Refusal> {
     if sender.role.is_empty() || same_role(&sender.role, role) {
         Ok(())
     } else {
@@ -100,13 +102,13 @@ pub fn recipients(
     sender: &Caller,
     role: &str,
     to: Option<&AgentId>,
-    known: &[Kin],
+    known: &[AgentNode],
 ) -> Result<Vec<AgentId>, Refusal> {
     if let Some(to) = to {
         let child = known
             .iter()
             .find(|it| it.agent == *to)
-            .ok_or_else(|| unknown(to))?;
+            .ok_or_else(|| unknown_agent(to))?;
         refuse_decision(sender, child)?;
         return if child.role.is_empty() || same_role(&child.role, role) {
             Ok(vec![to.clone()])
@@ -143,7 +145,7 @@ pub fn recipients(
 }
 
 /// Returns the refusal for an agent that does not exist in this project.
-pub fn unknown(agent: &AgentId) -> Refusal {
+pub fn unknown_agent(agent: &AgentId) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!(
@@ -154,7 +156,7 @@ pub fn unknown(agent: &AgentId) -> Refusal {
     )
 }
 
-fn tree(message: String) -> Refusal {
+fn tree_refusal(message: String) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         message,
@@ -162,17 +164,17 @@ fn tree(message: String) -> Refusal {
     )
 }
 
-/// Whether `elder` is an ancestor of an agent.
+/// Whether `ancestor` is an ancestor of an agent.
 pub(crate) fn descends(
     agent: &AgentId,
-    elder: &AgentId,
-    known: impl Fn(&AgentId) -> Result<Option<Kin>, Refusal>,
+    ancestor: &AgentId,
+    known: impl Fn(&AgentId) -> Result<Option<AgentNode>, Refusal>,
 ) -> Result<bool, Refusal> {
     let mut next = known(agent)?.and_then(|it| it.parent);
     for _ in 0..GENERATIONS {
         match next {
             None => return Ok(false),
-            Some(parent) if parent == *elder => return Ok(true),
+            Some(parent) if parent == *ancestor => return Ok(true),
             Some(parent) => next = known(&parent)?.and_then(|it| it.parent),
         }
     }
@@ -184,11 +186,11 @@ pub(crate) mod tests {
     use super::*;
 
     /// Parses words of the form `child<parent:role`.
-    pub(crate) fn family(text: &str) -> Vec<Kin> {
-        let kin = |word: &str| {
+    pub(crate) fn family(text: &str) -> Vec<AgentNode> {
+        let node = |word: &str| {
             let (names, role) = word.split_once(':').unwrap_or((word, ""));
             let (agent, parent) = names.split_once('<').unwrap_or((names, ""));
-            Kin {
+            AgentNode {
                 agent: id(agent),
                 parent: Some(parent).filter(|it| !it.is_empty()).map(id),
                 run: run(),
@@ -197,7 +199,7 @@ pub(crate) mod tests {
                 writes: Vec::new(),
             }
         };
-        text.split_whitespace().map(kin).collect()
+        text.split_whitespace().map(node).collect()
     }
 
     fn run() -> RunId {
@@ -209,7 +211,7 @@ pub(crate) mod tests {
         AgentId(name.to_owned())
     }
 
-    pub(crate) fn find(all: &[Kin], agent: &AgentId) -> Option<Kin> {
+    pub(crate) fn find(all: &[AgentNode], agent: &AgentId) -> Option<AgentNode> {
         all.iter().find(|it| it.agent == *agent).cloned()
     }
 
