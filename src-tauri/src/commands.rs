@@ -25,7 +25,7 @@ pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<
 }
 
 async fn handle(shell: &Shell, call: Call, request: Request) -> Result<Response, Refusal> {
-    request.sent_by(call)?;
+    request.refuse_wrong_call(call)?;
     shell
         .run(|engine| to_json(&engine.handle(&Caller::User, request)?))
         .await

@@ -56,7 +56,7 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         table.remove(key);
     }
     table.extend(chosen);
-    engram_engine::keep_file(home, FILE, &table.to_string()).map_err(|error| refuse(&error))
+    engram_engine::write_home_file(home, FILE, &table.to_string()).map_err(|error| refuse(&error))
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl<T, D> BatchOutcome<T, D> {
     pub fn in_words(&self, done: &str, of: say::Noun) -> (String, String) {
         let number = |it: usize| words::thousands(it as u64);
         if self.is_whole() {
-            let all = words::count(self.done.len() as u64, of);
+            let all = words::format_count(self.done.len() as u64, of);
             return (format!("{done} {all}"), String::new());
         }
         let text = say::many::done_of(done, &number(self.done.len()), &number(self.len()));

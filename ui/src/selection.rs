@@ -200,7 +200,7 @@ impl Selection<Engram> {
     /// Returns the selected rows, newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
         let mut rows: Vec<_> = self.all.values().cloned().collect();
-        rows.sort_by_key(|it| std::cmp::Reverse(it.placed()));
+        rows.sort_by_key(|it| std::cmp::Reverse(it.list_place()));
         rows
     }
 
@@ -239,7 +239,7 @@ impl Selection<Engram> {
             }
             None => {
                 let is_gone =
-                    feed.newer(*id).is_some() || (oldest..=newest).contains(&selected.placed());
+                    feed.newer(*id).is_some() || (oldest..=newest).contains(&selected.list_place());
                 is_other |= is_gone;
                 !is_gone
             }

@@ -39,9 +39,9 @@ const WEB: &[&str] = &["rustc-web", "rust-web-src"];
 const WASM: &str = "wasm32-unknown-unknown";
 
 /// Installs the missing system packages; instant if none is missing.
-pub fn packages(needs: Needs) -> Result<()> {
+pub fn install_packages(needs: Needs) -> Result<()> {
     if which("apt-get").is_ok() && which("dpkg-query").is_ok() {
-        return debian(needs);
+        return install_debian_packages(needs);
     }
     if cfg!(target_os = "linux") && !has_libraries() {
         bail!(
@@ -52,7 +52,9 @@ pub fn packages(needs: Needs) -> Result<()> {
              and run this again"
         );
     }
-    let missing: Vec<_> = programs(needs).filter(|it| which(it).is_err()).collect();
+    let missing: Vec<_> = needed_programs(needs)
+        .filter(|it| which(it).is_err())
+        .collect();
     if !missing.is_empty() {
         bail!(
             "{} not found; install with your package manager and run this again",
@@ -63,7 +65,7 @@ pub fn packages(needs: Needs) -> Result<()> {
     Ok(())
 }
 
-fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
+fn needed_programs(needs: Needs) -> impl Iterator<Item = &'static str> {
     let screenshot: &[_] = if needs.screenshot && cfg!(target_os = "linux") {
         &["Xvfb", "import"]
     } else {
@@ -89,14 +91,14 @@ fn has_libraries() -> bool {
     succeeds(command("pkg-config").args(["--exists", "webkit2gtk-4.1", "gtk+-3.0", "librsvg-2.0"]))
 }
 
-fn debian(needs: Needs) -> Result<()> {
-    let missing = not_installed(&wanted(needs)?)?;
+fn install_debian_packages(needs: Needs) -> Result<()> {
+    let missing = not_installed(&wanted_packages(needs)?)?;
     if missing.is_empty() {
         println!("system packages: all installed");
         return Ok(());
     }
     println!("system packages to install: {}", missing.join(" "));
-    let Some(prefix) = privilege()? else {
+    let Some(prefix) = root_prefix()? else {
         bail!(
             "installing needs root; run this line, then the same task again:\n  \
              sudo apt-get update && sudo apt-get install -y --no-install-recommends {}",
@@ -124,14 +126,14 @@ fn debian(needs: Needs) -> Result<()> {
 }
 
 /// How to become root: no prefix, sudo without a question, or none.
-fn privilege() -> Result<Option<&'static [&'static str]>> {
+fn root_prefix() -> Result<Option<&'static [&'static str]>> {
     if output(command("id").arg("-u"))? == "0" {
         return Ok(Some(&[]));
     }
     Ok(succeeds(command("sudo").args(["-n", "true"])).then_some(&["sudo", "-n"]))
 }
 
-fn wanted(needs: Needs) -> Result<Vec<&'static str>> {
+fn wanted_packages(needs: Needs) -> Result<Vec<&'static str>> {
     let mut wanted = BUILD.to_vec();
     if needs.screenshot || needs.test {
         wanted.extend(SCREENSHOT);
@@ -158,10 +160,10 @@ fn not_installed(wanted: &[&'static str]) -> Result<Vec<&'static str>> {
         .output()
         .context("dpkg-query does not start")?;
     let known = String::from_utf8_lossy(&known.stdout).into_owned();
-    Ok(missing(wanted, &known))
+    Ok(missing_packages(wanted, &known))
 }
 
-fn missing(wanted: &[&'static str], known: &str) -> Vec<&'static str> {
+fn missing_packages(wanted: &[&'static str], known: &str) -> Vec<&'static str> {
     wanted
         .iter()
         .copied()
@@ -175,7 +177,7 @@ fn missing(wanted: &[&'static str], known: &str) -> Vec<&'static str> {
 
 /// Ensures that a compiler on this machine builds for wasm; the front end chooses which one it
 /// uses.
-pub fn wasm_compiler() -> Result<()> {
+pub fn ensure_wasm_compiler() -> Result<()> {
     if toolchain_has_wasm()? {
         println!("wasm: the active toolchain builds for it");
     } else if Path::new("/usr/bin/rustc").exists() && web_source_installed() {
@@ -231,7 +233,7 @@ fn debian_version(os_release: &str) -> Option<u32> {
 }
 
 /// Checks for the compiler and git, and installs what checks the sources.
-pub fn rust(needs: Needs) -> Result<()> {
+pub fn ensure_rust(needs: Needs) -> Result<()> {
     let version = output(command("rustc").arg("--version"))
         .context("Rust is missing: install rustup, then run this again")?;
     println!(
@@ -264,7 +266,7 @@ mod tests {
     fn only_what_is_installed_counts() {
         let known = "cmake installed\nxvfb config-files\ncmake-data installed\n";
         assert_eq!(
-            missing(&["cmake", "xvfb", "imagemagick"], known),
+            missing_packages(&["cmake", "xvfb", "imagemagick"], known),
             ["xvfb", "imagemagick"]
         );
     }

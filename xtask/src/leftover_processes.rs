@@ -12,7 +12,7 @@ pub const RUN: &str = "ENGRAM_TEST_RUN";
 /// # Errors
 /// There were any; the error names them. On systems other than Linux, none are looked for.
 pub fn end_all(run: &str) -> Result<()> {
-    let left = of_run(Path::new("/proc"), run);
+    let left = processes_of_run(Path::new("/proc"), run);
     if left.is_empty() {
         return Ok(());
     }
@@ -32,7 +32,7 @@ pub fn end_all(run: &str) -> Result<()> {
 
 /// Returns the processes of a run, by number and name. Those that cannot be read belong to others,
 /// or have ended.
-fn of_run(proc: &Path, run: &str) -> Vec<(String, String)> {
+fn processes_of_run(proc: &Path, run: &str) -> Vec<(String, String)> {
     let mark = format!("{RUN}={run}");
     let entries = fs::read_dir(proc).into_iter().flatten().flatten();
     let mut found = Vec::new();

@@ -30,7 +30,7 @@ pub fn root() -> Result<PathBuf> {
 ///
 /// # Errors
 /// The folder exists and cannot be removed.
-pub fn clear(folder: &Path) -> io::Result<()> {
+pub fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

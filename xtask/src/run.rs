@@ -49,13 +49,13 @@ impl Run {
         let binaries = self.build(root)?;
         println!("\nthe command: {}", binaries.command.display());
         match &self.screenshot {
-            Some(file) => screenshot(self.on(&binaries.window, &repo), file),
+            Some(file) => screenshot(self.command_for(&binaries.window, &repo), file),
             None if has_display() => {
                 println!(
                     "the window opens on {}; closing it ends this task",
                     repo.display()
                 );
-                run(&mut self.on(&binaries.window, &repo))
+                run(&mut self.command_for(&binaries.window, &repo))
             }
             None => {
                 println!(
@@ -64,7 +64,7 @@ impl Run {
                      the window on {} for a browser is at this address; Ctrl-C ends it",
                     repo.display()
                 );
-                run(self.on(&binaries.command, &repo).arg("serve"))
+                run(self.command_for(&binaries.command, &repo).arg("serve"))
             }
         }
     }
@@ -94,7 +94,7 @@ impl Run {
     }
 
     /// Returns one of our binaries for this home and repository.
-    fn on(&self, binary: &Path, repo: &Path) -> Command {
+    fn command_for(&self, binary: &Path, repo: &Path) -> Command {
         let mut command = command(binary);
         if let Some(home) = &self.home {
             command.arg("--home").arg(home);
@@ -187,7 +187,7 @@ fn wait_until_painted(display: &str, window: &mut Child) -> Result<()> {
         }
         let now = capture(display).arg("rgb:-").output()?.stdout;
         still = if now == last { still + 1 } else { 0 };
-        if still >= 3 && shades(&now) > 16 {
+        if still >= 3 && count_shades(&now) > 16 {
             return Ok(());
         }
         last = now;
@@ -195,7 +195,7 @@ fn wait_until_painted(display: &str, window: &mut Child) -> Result<()> {
     bail!("the window showed nothing within {} s", PAINTED.as_secs())
 }
 
-fn shades(rgb: &[u8]) -> usize {
+fn count_shades(rgb: &[u8]) -> usize {
     rgb.chunks_exact(3).collect::<HashSet<_>>().len()
 }
 
@@ -213,7 +213,7 @@ impl Drop for ProcessGuard {
 mod tests {
     use super::*;
     use clap::{CommandFactory, FromArgMatches};
-    use xtask::shell::line;
+    use xtask::shell::command_line;
 
     fn parsed(arguments: &[&str]) -> Run {
         let task = <Run as clap::Args>::augment_args(clap::Command::new("run"));
@@ -225,12 +225,12 @@ mod tests {
     fn home_and_repository_reach_the_binary() {
         let run = parsed(&["run", "--repo", "r", "--home", "h"]);
         assert_eq!(
-            line(&run.on(Path::new("/x/engram"), Path::new("r"))),
+            command_line(&run.command_for(Path::new("/x/engram"), Path::new("r"))),
             "engram --home h --repo r"
         );
         let run = parsed(&["run"]);
         assert_eq!(
-            line(&run.on(Path::new("/x/engram"), Path::new("."))),
+            command_line(&run.command_for(Path::new("/x/engram"), Path::new("."))),
             "engram --repo ."
         );
         crate::Cli::command().debug_assert();
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_blank_picture_has_one_shade() {
-        assert_eq!(shades(&[255; 300]), 1);
-        assert_eq!(shades(&[0, 0, 0, 1, 1, 1, 0, 0, 0]), 2);
+        assert_eq!(count_shades(&[255; 300]), 1);
+        assert_eq!(count_shades(&[0, 0, 0, 1, 1, 1, 0, 0, 0]), 2);
     }
 }

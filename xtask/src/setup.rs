@@ -23,9 +23,9 @@ impl Needs {
 
 /// Installs what is missing, or fails and says what to do.
 pub fn ensure(needs: Needs) -> Result<()> {
-    host::packages(needs)?;
-    host::rust(needs)?;
-    host::wasm_compiler()?;
+    host::install_packages(needs)?;
+    host::ensure_rust(needs)?;
+    host::ensure_wasm_compiler()?;
     if needs.test {
         tools::ensure()?;
     }

@@ -38,9 +38,9 @@ pub fn cargo() -> Command {
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
-        .with_context(|| format!("{} does not start", line(command)))?;
+        .with_context(|| format!("{} does not start", command_line(command)))?;
     if !status.success() {
-        bail!("`{}` failed ({status})", line(command));
+        bail!("`{}` failed ({status})", command_line(command));
     }
     Ok(())
 }
@@ -68,21 +68,21 @@ pub fn build(root: &Path, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
         }
     }
     if !child.wait()?.success() {
-        bail!("`{}` failed", line(&build));
+        bail!("`{}` failed", command_line(&build));
     }
     Ok(built)
 }
 
 /// Runs `cargo build` with these arguments; returns the path of the program of this name.
-pub fn built(root: &Path, arguments: &[&str], name: &str) -> Result<PathBuf> {
+pub fn build_program(root: &Path, arguments: &[&str], name: &str) -> Result<PathBuf> {
     let built = build(root, arguments)?.remove(name);
     built.with_context(|| format!("cargo built no {name}"))
 }
 
 /// Builds an example of a package for release; returns its path.
-pub fn example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
+pub fn build_example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
     let (package, example) = (format!("--package={package}"), format!("--example={name}"));
-    built(root, &["--release", &package, &example], name)
+    build_program(root, &["--release", &package, &example], name)
 }
 
 /// Runs to the end and returns the output.
@@ -90,9 +90,9 @@ pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
-        .with_context(|| format!("{} does not start", line(command)))?;
+        .with_context(|| format!("{} does not start", command_line(command)))?;
     if !output.status.success() {
-        bail!("`{}` failed ({})", line(command), output.status);
+        bail!("`{}` failed ({})", command_line(command), output.status);
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
@@ -118,7 +118,7 @@ pub fn run_twice(mut command: impl FnMut() -> Command) -> Result<()> {
 }
 
 /// Returns a command as one would type it.
-pub fn line(command: &Command) -> String {
+pub fn command_line(command: &Command) -> String {
     let program = PathBuf::from(command.get_program());
     let name = program.file_name().unwrap_or(command.get_program());
     std::iter::once(name)

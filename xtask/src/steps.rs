@@ -33,18 +33,18 @@ impl Steps {
         let place = format!("[{}/{}]", self.begun, self.total);
         println!(
             "\n{place} {name} ({} so far)",
-            human(self.started.elapsed())
+            human_duration(self.started.elapsed())
         );
         let begun = Instant::now();
         match work() {
             Ok(value) => {
-                println!("{place} {name}: ok in {}", human(begun.elapsed()));
+                println!("{place} {name}: ok in {}", human_duration(begun.elapsed()));
                 Some(value)
             }
             Err(error) => {
                 println!(
                     "{place} {name}: FAILED after {}: {error:#}",
-                    human(begun.elapsed())
+                    human_duration(begun.elapsed())
                 );
                 println!("      again, alone: {again}");
                 self.failures
@@ -61,12 +61,12 @@ impl Steps {
 
     /// The time since the first step.
     pub fn elapsed(&self) -> String {
-        human(self.started.elapsed())
+        human_duration(self.started.elapsed())
     }
 }
 
 /// Formats a duration as `8 s` or `3 min 20 s`.
-pub fn human(time: Duration) -> String {
+pub fn human_duration(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
@@ -96,7 +96,7 @@ mod tests {
             (60, "1 min 00 s"),
             (3605, "60 min 05 s"),
         ] {
-            assert_eq!(human(Duration::from_secs(seconds)), expected);
+            assert_eq!(human_duration(Duration::from_secs(seconds)), expected);
         }
     }
 }

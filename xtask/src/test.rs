@@ -13,8 +13,8 @@ use which::which;
 
 use crate::{leftover_processes, schemas, steps::Steps, tally::Tally};
 use xtask::{
-    clear, setup,
-    shell::{DASHBOARD, build, cargo, line, run},
+    remove_folder, setup,
+    shell::{DASHBOARD, build, cargo, command_line, run},
     tools, ui,
 };
 
@@ -36,12 +36,12 @@ impl Test {
         let mut tally = Tally::default();
         let ready = prepare(&mut steps, root).is_some();
         if ready && self.filter.is_none() {
-            checks(&mut steps, root);
+            run_checks(&mut steps, root);
         }
         if ready {
-            tests(&mut steps, root, self.filter.as_deref(), &mut tally);
+            run_all_tests(&mut steps, root, self.filter.as_deref(), &mut tally);
         }
-        Ok(close(&steps, &tally))
+        Ok(print_outcome(&steps, &tally))
     }
 }
 
@@ -54,10 +54,10 @@ fn prepare(steps: &mut Steps, root: &Path) -> Option<()> {
 }
 
 /// Runs the checks that need no test binary. Each one runs, even if others failed.
-fn checks(steps: &mut Steps, root: &Path) {
+fn run_checks(steps: &mut Steps, root: &Path) {
     let check = |steps: &mut Steps, name: &str, mut command: Command| {
         command.current_dir(root);
-        let again = line(&command);
+        let again = command_line(&command);
         steps.step(name, &again, || run(&mut command));
     };
     let mut fmt = cargo();
@@ -104,7 +104,7 @@ fn deny(root: &Path) -> Result<()> {
 /// cases.
 const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 
-fn tests(steps: &mut Steps, root: &Path, filter: Option<&str>, tally: &mut Tally) {
+fn run_all_tests(steps: &mut Steps, root: &Path, filter: Option<&str>, tally: &mut Tally) {
     // One build with the tests' features, so that the binaries which journeys drive exist and
     // nothing is compiled twice.
     const BUILD: [&str; 4] = ["--workspace", "--bins", "--tests", DASHBOARD];
@@ -126,7 +126,7 @@ fn tests(steps: &mut Steps, root: &Path, filter: Option<&str>, tally: &mut Tally
 }
 
 fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, total: &mut Tally) {
-    let again = line(&command);
+    let again = command_line(&command);
     let mut tally = Tally::default();
     steps.step(name, &again, || {
         let home = Trap::new()?;
@@ -136,11 +136,11 @@ fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, t
             .env(leftover_processes::RUN, &mark)
             .env("ENGRAM_TOOLS", tools::folder())
             .env("ENGRAM_HOME", &home.path);
-        let watched = watch(command, &mut tally, std::io::stdout());
+        let watched = run_watched(command, &mut tally, std::io::stdout());
         let all_ended = leftover_processes::end_all(&mark);
         watched?;
         all_ended?;
-        home.untouched()
+        home.check_untouched()
     });
     total.add(tally);
 }
@@ -154,11 +154,11 @@ impl Trap {
     fn new() -> Result<Self> {
         let path =
             std::env::temp_dir().join(format!("engram-home-of-nobody-{}", std::process::id()));
-        clear(&path)?;
+        remove_folder(&path)?;
         Ok(Self { path })
     }
 
-    fn untouched(&self) -> Result<()> {
+    fn check_untouched(&self) -> Result<()> {
         if self.path.exists() {
             bail!(
                 "a test wrote into the user's home of Engram ({}): it must name one of its own",
@@ -170,7 +170,7 @@ impl Trap {
 }
 
 /// Passes the output through, counts results, and ends a run that hangs.
-fn watch(mut command: Command, tally: &mut Tally, mut out: impl Write) -> Result<()> {
+fn run_watched(mut command: Command, tally: &mut Tally, mut out: impl Write) -> Result<()> {
     // One pipe for both outputs keeps their order.
     let (reader, writer) = std::io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
@@ -234,7 +234,7 @@ fn end_group(pid: u32) {
 
 /// Prints the failed steps, then the closing line that other programs read. A failed step without
 /// tests counts as one failure.
-fn close(steps: &Steps, tally: &Tally) -> ExitCode {
+fn print_outcome(steps: &Steps, tally: &Tally) -> ExitCode {
     let failures = steps.failures();
     println!("\nin {}", steps.elapsed());
     if tally.ignored > 0 {
@@ -291,7 +291,7 @@ mod tests {
             ("echo error: could not compile >&2; exit 101", false, 0, 0),
         ] {
             let mut tally = Tally::default();
-            let result = watch(sh(script), &mut tally, std::io::sink());
+            let result = run_watched(sh(script), &mut tally, std::io::sink());
             assert_eq!(result.is_ok(), ok, "{script}");
             assert_eq!(
                 (tally.passed, tally.failures()),
@@ -305,16 +305,19 @@ mod tests {
     fn a_failed_step_without_tests_is_a_failure_too() {
         let mut steps = Steps::new(1);
         let _: Option<()> = steps.step("format", "cargo fmt", || bail!("differs"));
-        assert_eq!(close(&steps, &Tally::default()), ExitCode::FAILURE);
-        assert_eq!(close(&Steps::new(1), &Tally::default()), ExitCode::SUCCESS);
+        assert_eq!(print_outcome(&steps, &Tally::default()), ExitCode::FAILURE);
+        assert_eq!(
+            print_outcome(&Steps::new(1), &Tally::default()),
+            ExitCode::SUCCESS
+        );
     }
 
     #[test]
     fn a_home_that_was_used_is_noticed() {
         let trap = Trap::new().unwrap();
-        trap.untouched().unwrap();
+        trap.check_untouched().unwrap();
         std::fs::create_dir(&trap.path).unwrap();
-        assert!(trap.untouched().is_err());
+        assert!(trap.check_untouched().is_err());
         std::fs::remove_dir(&trap.path).unwrap();
     }
 }

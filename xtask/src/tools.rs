@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use which::which;
 
 use crate::{
-    clear,
+    remove_folder,
     shell::{command, run, run_twice},
 };
 
@@ -43,7 +43,7 @@ pub fn folder() -> PathBuf {
 
 /// Locks the folder, since two checkouts tested at once share it: one installs while the other
 /// waits.
-fn locked() -> Result<(PathBuf, fs::File)> {
+fn lock_folder() -> Result<(PathBuf, fs::File)> {
     let folder = folder();
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let lock = fs::File::create(folder.join("lock"))?;
@@ -53,33 +53,33 @@ fn locked() -> Result<(PathBuf, fs::File)> {
 
 /// Installs each set whose stamp does not match the wanted versions.
 pub fn ensure() -> Result<()> {
-    let (folder, _lock) = locked()?;
-    stamped(&folder.join("venv"), PYTHON, |it| {
+    let (folder, _lock) = lock_folder()?;
+    install_once(&folder.join("venv"), PYTHON, |it| {
         install_python(it, PYTHON)
     })?;
-    stamped(&folder.join("npm"), NPM, |it| install_npm(it, NPM))?;
-    stamped(&folder.join("axe"), AXE, |it| install_npm(it, AXE))?;
+    install_once(&folder.join("npm"), NPM, |it| install_npm(it, NPM))?;
+    install_once(&folder.join("axe"), AXE, |it| install_npm(it, AXE))?;
     println!("test tools: all installed ({})", folder.display());
     Ok(())
 }
 
 /// Returns the path of schemathesis, and installs it at its first use.
 pub fn schemathesis() -> Result<PathBuf> {
-    let (folder, _lock) = locked()?;
+    let (folder, _lock) = lock_folder()?;
     let venv = folder.join("schemathesis");
-    stamped(&venv, FUZZ, |it| install_python(it, FUZZ))?;
+    install_once(&venv, FUZZ, |it| install_python(it, FUZZ))?;
     Ok(venv.join("bin/schemathesis"))
 }
 
 /// Runs `install` in an empty folder, unless the existing one is for these versions.
-fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -> Result<()> {
+fn install_once(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -> Result<()> {
     let stamp = folder.join("engram-stamp");
     let wanted = versions.join("\n");
     if fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
         return Ok(());
     }
     println!("test tools: installing {}", versions.join(" "));
-    clear(folder)?;
+    remove_folder(folder)?;
     fs::create_dir_all(folder)?;
     install(folder).with_context(|| {
         format!(
@@ -131,15 +131,15 @@ mod tests {
         let ok = |folder: &Path| Ok(fs::write(folder.join("made"), "")?);
         let fails = |_: &Path| anyhow::bail!("no network");
 
-        assert!(stamped(&folder, &["a==1"], fails).is_err());
+        assert!(install_once(&folder, &["a==1"], fails).is_err());
         assert!(
             !folder.join("engram-stamp").exists(),
             "a failed set must be tried again"
         );
-        stamped(&folder, &["a==1"], ok).unwrap();
-        stamped(&folder, &["a==1"], fails).unwrap();
+        install_once(&folder, &["a==1"], ok).unwrap();
+        install_once(&folder, &["a==1"], fails).unwrap();
         assert!(
-            stamped(&folder, &["a==2"], fails).is_err(),
+            install_once(&folder, &["a==2"], fails).is_err(),
             "other versions are another set"
         );
         assert!(

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
-    clear,
+    remove_folder,
     shell::{cargo, command, output},
 };
 
@@ -190,7 +190,7 @@ fn wasm_bindgen_shared_version() -> String {
 
 /// Writes what the page loads. It leaves an unchanged file alone, so that nothing embeds it again.
 fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
-    clear(scratch)?;
+    remove_folder(scratch)?;
     wasm_bindgen_cli_support::Bindgen::new()
         .input_path(wasm)
         .web(true)?
@@ -207,8 +207,8 @@ fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
     );
     files.insert("ui_bg.wasm".into(), fs::read(scratch.join("ui_bg.wasm"))?);
     files.insert("index.html".into(), fs::read(ui.join("index.html"))?);
-    files.insert("style.css".into(), style(&ui.join("style"))?);
-    for font in sorted(&ui.join("fonts"))? {
+    files.insert("style.css".into(), join_styles(&ui.join("style"))?);
+    for font in sorted_entries(&ui.join("fonts"))? {
         if let Some(name) = font.file_name() {
             files.insert(Path::new("fonts").join(name), fs::read(&font)?);
         }
@@ -216,7 +216,7 @@ fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
     for (name, content) in &files {
         write_if_changed(&dist.join(name), content)?;
     }
-    for old in walk(dist, &[])? {
+    for old in files_below(dist, &[])? {
         if !old
             .strip_prefix(dist)
             .is_ok_and(|it| files.contains_key(it))
@@ -228,9 +228,9 @@ fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
 }
 
 /// Joins the parts of the style sheet in the order of their names.
-fn style(folder: &Path) -> Result<Vec<u8>> {
+fn join_styles(folder: &Path) -> Result<Vec<u8>> {
     let mut sheet = Vec::new();
-    for part in sorted(folder)? {
+    for part in sorted_entries(folder)? {
         sheet.extend(fs::read(part)?);
         sheet.push(b'\n');
     }
@@ -247,7 +247,7 @@ fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
     fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+fn sorted_entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let list = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths = list.map(|it| Ok(it?.path())).collect::<Result<Vec<_>>>()?;
     paths.sort();
@@ -255,16 +255,16 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Returns every file below a folder, except in the folders of `without`.
-fn walk(folder: &Path, without: &[&str]) -> Result<Vec<PathBuf>> {
+fn files_below(folder: &Path, without: &[&str]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if !folder.is_dir() {
         return Ok(files);
     }
-    for path in sorted(folder)? {
+    for path in sorted_entries(folder)? {
         if !path.is_dir() {
             files.push(path);
         } else if !without.iter().any(|it| path.ends_with(it)) {
-            files.extend(walk(&path, &[])?);
+            files.extend(files_below(&path, &[])?);
         }
     }
     Ok(files)
@@ -272,7 +272,7 @@ fn walk(folder: &Path, without: &[&str]) -> Result<Vec<PathBuf>> {
 
 fn hash_files(folder: &Path, without: &[&str]) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
-    for path in walk(folder, without)? {
+    for path in files_below(folder, without)? {
         path.strip_prefix(folder)?.hash(&mut hasher);
         fs::read(&path)?.hash(&mut hasher);
     }

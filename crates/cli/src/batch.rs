@@ -15,7 +15,7 @@ const HINT: &str = "Write one object per line with at least claim and pointers, 
 
 /// Stores every line of a file; `-` is standard input.
 pub(crate) fn put(engine: &Engine, file: &str) -> Result<(), Refusal> {
-    each(lines::read(file, HINT)?, |line| {
+    answer_each(lines::open_lines(file, HINT)?, |line| {
         put_line(engine, line.value?)
     })
 }
@@ -23,7 +23,7 @@ pub(crate) fn put(engine: &Engine, file: &str) -> Result<(), Refusal> {
 /// Compares the pair of each line of a file; `-` is standard input. Opens no home and no
 /// repository.
 pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
-    each(lines::read(file, PAIR)?, |line| {
+    answer_each(lines::open_lines(file, PAIR)?, |line| {
         detect_line(&line.id, line.value?)
     })
 }
@@ -32,23 +32,24 @@ pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// The input cannot be read to its end; the lines before that are answered.
-fn each(
+fn answer_each(
     mut input: lines::Input,
     answer: impl Fn(JsonLine) -> Result<Value, Refusal>,
 ) -> Result<(), Refusal> {
     for line in input.by_ref() {
         let id = line.id.clone();
         let answer = answer(line).unwrap_or_else(|it| json!({ "id": id, "error": it }));
-        if !out::json(&answer) {
+        if !out::print_json(&answer) {
             break;
         }
     }
-    input.end()
+    input.check_end()
 }
 
 fn detect_line(id: &Value, line: Value) -> Result<Value, Refusal> {
-    let pair: ClaimPair = serde_json::from_value(line)
-        .map_err(|error| lines::malformed(&format!("the line is not a pair: {error}"), PAIR))?;
+    let pair: ClaimPair = serde_json::from_value(line).map_err(|error| {
+        lines::malformed_line(&format!("the line is not a pair: {error}"), PAIR)
+    })?;
     let found = engram_engine::detect(&pair)?;
     Ok(json!({
         "id": id,
@@ -61,8 +62,9 @@ fn detect_line(id: &Value, line: Value) -> Result<Value, Refusal> {
 }
 
 fn put_line(engine: &Engine, line: Value) -> Result<Value, Refusal> {
-    let draft: Draft = serde_json::from_value(line)
-        .map_err(|error| lines::malformed(&format!("the line is not an engram: {error}"), HINT))?;
+    let draft: Draft = serde_json::from_value(line).map_err(|error| {
+        lines::malformed_line(&format!("the line is not an engram: {error}"), HINT)
+    })?;
     let stored = engine.ask(&Caller::User, ask::Put(Box::new(draft)))?;
     Ok(json!(stored))
 }

@@ -6,7 +6,7 @@ use engram_engine::Diagnosis;
 use engram_model::{Code, Refusal};
 
 /// Returns the path of this program.
-pub(crate) fn own() -> Result<PathBuf, Refusal> {
+pub(crate) fn own_path() -> Result<PathBuf, Refusal> {
     env::current_exe()
         .and_then(|it| it.canonicalize())
         .map_err(|error| {
@@ -20,8 +20,8 @@ pub(crate) fn own() -> Result<PathBuf, Refusal> {
 
 /// Checks for `engram doctor` which `engram` the shell runs. Another program of this name is a
 /// fault.
-pub(crate) fn look() -> Result<Diagnosis, Refusal> {
-    let own = own()?;
+pub(crate) fn diagnose_command() -> Result<Diagnosis, Refusal> {
+    let own = own_path()?;
     let found = engram_connect::find_program();
     let is_own = found
         .as_ref()

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use engram_model::{
     Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate,
-    GateReply, Listed, ResolveReply, quoted,
+    GateReply, Listed, ResolveReply, shell_quoted,
 };
 
 use crate::out::{in_quotes, one_line};
 
 /// Renders a page of conflicts under the topic of the newer side, in the reply's order.
-pub(crate) fn list(page: &ConflictsReply, asked: &ConflictFilter) -> String {
+pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> String {
     let mut out = heading(page, asked.status);
     let mut topic = None;
     for conflict in &page.conflicts {
@@ -28,22 +28,22 @@ pub(crate) fn list(page: &ConflictsReply, asked: &ConflictFilter) -> String {
             conflict.id,
             conflict.status,
             conflict.severity,
-            claim(&conflict.a),
-            claim(&conflict.b)
+            claim_text(&conflict.a),
+            claim_text(&conflict.b)
         );
     }
     if let (Some(more), Some(next)) = (page.omitted, &page.next) {
-        let _ = write!(out, "\n\n{more} more: {}", next_page(asked, next));
+        let _ = write!(out, "\n\n{more} more: {}", next_page_command(asked, next));
     }
     if page.due > 0 {
-        let due = still_due(page.due);
+        let due = due_sentence(page.due);
         let _ = write!(out, "\n\n{due} Meanwhile, the gate stays shut.");
     }
     out
 }
 
 /// Returns the command that prints the next page of the same list.
-fn next_page(asked: &ConflictFilter, next: &str) -> String {
+fn next_page_command(asked: &ConflictFilter, next: &str) -> String {
     let mut command = "engram conflicts".to_owned();
     let options = [
         ("topic", asked.topic.clone()),
@@ -59,14 +59,14 @@ fn next_page(asked: &ConflictFilter, next: &str) -> String {
     ];
     for (name, value) in options {
         if let Some(value) = value {
-            let _ = write!(command, " --{name}={}", quoted(&one_line(value)));
+            let _ = write!(command, " --{name}={}", shell_quoted(&one_line(value)));
         }
     }
     command
 }
 
 /// Returns the sentence about comparisons that are due.
-fn still_due(due: u64) -> String {
+fn due_sentence(due: u64) -> String {
     let comparisons = if due == 1 {
         "1 comparison is"
     } else {
@@ -92,7 +92,7 @@ fn heading(page: &ConflictsReply, listed: Listed) -> String {
 }
 
 /// Renders both claims with their authors, why they cannot both hold, and what was decided.
-pub(crate) fn one(conflict: &Conflict) -> String {
+pub(crate) fn conflict_text(conflict: &Conflict) -> String {
     let mut out = format!(
         "{}  {}, {}, {}, found {}",
         conflict.id,
@@ -110,7 +110,7 @@ pub(crate) fn one(conflict: &Conflict) -> String {
             "\n{name} {}  {}\n  {}\n  by {}, {}, {}, confidence {}",
             side.id,
             one_line(&side.topic),
-            claim(side),
+            claim_text(side),
             one_line(&side.by),
             side.created_at.strftime("%Y-%m-%d %H:%M:%S"),
             side.fact_type,
@@ -137,36 +137,36 @@ pub(crate) fn one(conflict: &Conflict) -> String {
                 by => format!(", by {}", one_line(by)),
             },
             settled.at.strftime("%Y-%m-%d %H:%M:%S"),
-            reason(settled.why.as_deref())
+            reason_suffix(settled.why.as_deref())
         );
     }
     if let Some(allowed) = &conflict.allowed {
         let _ = write!(
             out,
             "\nallowed by {}, {}{}",
-            who(&allowed.by),
+            name_or_nobody(&allowed.by),
             allowed.at.strftime("%Y-%m-%d %H:%M:%S"),
-            reason(Some(&allowed.why))
+            reason_suffix(Some(&allowed.why))
         );
     }
     out
 }
 
 /// Renders the conflicts that shut the gate, with the details of those in `known`.
-pub(crate) fn gate(gate: &GateReply, known: &[Conflict]) -> String {
+pub(crate) fn gate_text(gate: &GateReply, known: &[Conflict]) -> String {
     match gate.gate {
         Gate::Open => "the gate is open".to_owned(),
         Gate::Shut => {
             let about = |id: &ConflictId| match known.iter().find(|it| it.id == *id) {
                 None => id.to_string(),
                 Some(conflict) => {
-                    let (a, b) = (claim(&conflict.a), claim(&conflict.b));
+                    let (a, b) = (claim_text(&conflict.a), claim_text(&conflict.b));
                     let (topic, severity) = (topic_of(conflict), conflict.severity);
                     format!("{id}  {severity}  {topic}\n  a {a}\n  b {b}")
                 }
             };
             let ids: Vec<String> = gate.blocking.iter().map(about).collect();
-            let due = (gate.due > 0).then(|| still_due(gate.due));
+            let due = (gate.due > 0).then(|| due_sentence(gate.due));
             if let (Some(due), true) = (&due, ids.is_empty()) {
                 return format!("the gate is shut: {due} Run this again in a moment.");
             }
@@ -185,7 +185,7 @@ pub(crate) fn gate(gate: &GateReply, known: &[Conflict]) -> String {
     }
 }
 
-pub(crate) fn resolved(resolved: &ResolveReply) -> String {
+pub(crate) fn resolved_text(resolved: &ResolveReply) -> String {
     let mut out = format!(
         "{}  {}, entry {}",
         resolved.conflict, resolved.status, resolved.seq
@@ -206,7 +206,7 @@ fn topic_of(conflict: &Conflict) -> String {
     }
 }
 
-fn claim(side: &ConflictSide) -> String {
+fn claim_text(side: &ConflictSide) -> String {
     if side.claim.is_empty() {
         "(redacted)".to_owned()
     } else {
@@ -214,14 +214,14 @@ fn claim(side: &ConflictSide) -> String {
     }
 }
 
-fn who(by: &str) -> String {
+fn name_or_nobody(by: &str) -> String {
     match by {
         "" => "nobody".to_owned(),
         by => one_line(by),
     }
 }
 
-fn reason(why: Option<&str>) -> String {
+fn reason_suffix(why: Option<&str>) -> String {
     why.filter(|it| !it.is_empty())
         .map_or_else(String::new, |why| format!(": {}", in_quotes(why)))
 }

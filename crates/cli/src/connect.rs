@@ -24,62 +24,62 @@ pub(crate) fn connect(
     as_json: bool,
 ) -> Result<ExitCode, Refusal> {
     let Some(client) = ask.client.map(ClientArg::client) else {
-        return known(home, repo, as_json);
+        return list_clients(home, repo, as_json);
     };
     let repo = match client {
-        Client::Claude => Some(from(repo)?),
+        Client::Claude => Some(search_start(repo)?),
         // Codex's configuration is not in a repository; only the advice is.
-        Client::Codex => from(repo).ok(),
+        Client::Codex => search_start(repo).ok(),
     };
     let place = ConnectTarget { home, repo };
     let change = if ask.undo {
         ConfigurationChange::undo(client, &place)?
     } else {
-        ConfigurationChange::connect(client, &place, &program()?)?
+        ConfigurationChange::connect(client, &place, &configured_program()?)?
     };
     let (path, changed) = (one_line(change.path().display()), change.is_any());
     let diff = change.diff(|path| one_line(path.display()));
     if !as_json && changed {
         if change.path() != change.usual_path() {
             let named = one_line(change.usual_path().display());
-            out::line(&format!("{named} links to {path}"));
+            out::print_line(&format!("{named} links to {path}"));
         }
         if change.replaces() {
-            out::line(&format!(
+            out::print_line(&format!(
                 "{path} has another server named engram; this replaces it, and --undo puts it back"
             ));
         }
-        out::line(diff.trim_end());
+        out::print_line(diff.trim_end());
     }
     if !as_json && let Some((path, Some(why))) = change.advice() {
         let path = one_line(path.display());
-        out::line(&format!(
+        out::print_line(&format!(
             "{path} stays as it is: {}",
             one_line(&why.message)
         ));
     }
-    let write = changed && (ask.yes || agreed(as_json));
+    let write = changed && (ask.yes || ask_to_write(as_json));
     if write {
         change.write()?;
     }
     if as_json {
-        out::json(&object(&change, write, &diff))
+        out::print_json(&change_json(&change, write, &diff))
     } else {
         let paths = match change.advice() {
             Some((advice, None)) => format!("{path} and {}", one_line(advice.display())),
             _ => path,
         };
-        out::line(&words(client, ask.undo, &paths, changed, write))
+        out::print_line(&outcome_text(client, ask.undo, &paths, changed, write))
     };
     Ok(ExitCode::SUCCESS)
 }
 
 /// Lists the agents that can be connected, each with its command and its state.
-fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, Refusal> {
-    let (hints, program) = (hints(&home)?, program()?);
+fn list_clients(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, Refusal> {
+    let (hints, program) = (hints(&home)?, configured_program()?);
     let place = ConnectTarget {
         home,
-        repo: from(repo).ok(),
+        repo: search_start(repo).ok(),
     };
     let connection = |it| engram_connect::connection(it, &place, Some(&program)).state;
     let states = Client::ALL.iter().copied().map(connection);
@@ -98,9 +98,9 @@ fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, 
         )
     };
     if as_json {
-        out::json(&json!({ "agents": hints }))
+        out::print_json(&json!({ "agents": hints }))
     } else {
-        out::line(
+        out::print_line(
             &hints
                 .iter()
                 .zip(states)
@@ -113,7 +113,7 @@ fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, 
 }
 
 /// Returns the folder to search for the repository from.
-fn from(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
+fn search_start(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     match repo {
         Some(repo) => Ok(repo.to_owned()),
         None => std::env::current_dir().map_err(|error| {
@@ -128,26 +128,33 @@ fn from(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
 
 /// The command lines that connect an agent to a home.
 pub(crate) fn hints(home: &Path) -> Result<Vec<ConnectHint>, Refusal> {
-    Ok(engram_connect::hints(&program()?, home))
+    Ok(engram_connect::hints(&configured_program()?, home))
 }
 
 /// Returns this program in the form that a configuration names it.
-fn program() -> Result<String, Refusal> {
-    engram_connect::short_name(&command::own()?)
+fn configured_program() -> Result<String, Refusal> {
+    engram_connect::short_name(&command::own_path()?)
 }
 
 /// Lists the configurations that name the home's old path, each with the command that fixes it.
-pub(crate) fn naming(moved: &Moved, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
-    engram_connect::configurations_naming(&moved.from, &moved.to, from(repo).ok().as_deref())
+pub(crate) fn outdated_configurations(
+    moved: &Moved,
+    repo: Option<&Path>,
+) -> Vec<(PathBuf, String)> {
+    engram_connect::configurations_naming(
+        &moved.from,
+        &moved.to,
+        search_start(repo).ok().as_deref(),
+    )
 }
 
-fn agreed(as_json: bool) -> bool {
+fn ask_to_write(as_json: bool) -> bool {
     !as_json
         && person_is_there()
         && matches!(out::ask("Write this? [y/N]").trim(), "y" | "Y" | "yes")
 }
 
-fn object(change: &ConfigurationChange, written: bool, diff: &str) -> serde_json::Value {
+fn change_json(change: &ConfigurationChange, written: bool, diff: &str) -> serde_json::Value {
     let mut answer = json!({
         "path": change.path().display().to_string(),
         "changed": change.is_any(),
@@ -167,7 +174,7 @@ fn object(change: &ConfigurationChange, written: bool, diff: &str) -> serde_json
     answer
 }
 
-fn words(client: Client, undo: bool, path: &str, changed: bool, written: bool) -> String {
+fn outcome_text(client: Client, undo: bool, path: &str, changed: bool, written: bool) -> String {
     match (changed, written, undo) {
         (false, _, false) => format!(
             "{} is connected: {path} has engram already; nothing to change",

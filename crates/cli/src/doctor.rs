@@ -7,7 +7,7 @@ use std::{
 };
 
 use engram_engine::{Engine, Moved, Treatment};
-use engram_model::{Code, Refusal, count};
+use engram_model::{Code, Refusal, format_count};
 use serde_json::{Value, json};
 
 use crate::{
@@ -22,16 +22,16 @@ pub(crate) fn doctor(
     as_json: bool,
 ) -> Result<ExitCode, Refusal> {
     let mut health = engine.doctor(treatment)?;
-    let command = command::look()?;
+    let command = command::diagnose_command()?;
     health.ok &= command.ok;
     health.findings.push(command);
     if as_json {
-        out::json(&health);
+        out::print_json(&health);
     } else {
         for finding in &health.findings {
             let mark = if finding.ok { "ok " } else { "BAD" };
             let (what, found) = (&finding.what, one_line(&finding.found));
-            out::line(&format!("{mark} {what:<11} {found}"));
+            out::print_line(&format!("{mark} {what:<11} {found}"));
         }
     }
     Ok(if health.ok {
@@ -43,7 +43,7 @@ pub(crate) fn doctor(
 
 /// Refuses if the home does not exist. `doctor` creates none, since a home that was moved away
 /// would then look empty.
-pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
+pub(crate) fn require_home(home: &Path) -> Result<(), Refusal> {
     if engram_engine::is_home_there(home) {
         Ok(())
     } else {
@@ -60,18 +60,18 @@ pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
     let recovered = engram_engine::recover(home)?;
     let aside = recovered.aside.display().to_string();
     if as_json {
-        out::json(&json!({
+        out::print_json(&json!({
             "aside": aside,
             "saved": recovered.saved,
             "lost": recovered.lost,
             "words": recovered.words,
         }))
     } else {
-        out::line(&format!(
+        out::print_line(&format!(
             "saved {}; {} unreadable, and {} lost their text; the damaged database is now {}",
-            count(recovered.saved, ("journal entry", "journal entries")),
-            count(recovered.lost, ("was", "were")),
-            count(recovered.words, ("saved entry", "saved entries")),
+            format_count(recovered.saved, ("journal entry", "journal entries")),
+            format_count(recovered.lost, ("was", "were")),
+            format_count(recovered.words, ("saved entry", "saved entries")),
             one_line(&aside)
         ))
     };
@@ -87,16 +87,16 @@ pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {
         ));
     }
     let moved = engram_engine::move_home()?;
-    let naming = connect::naming(&moved, cli.repo.as_deref());
+    let naming = connect::outdated_configurations(&moved, cli.repo.as_deref());
     if cli.json {
-        out::json(&object(&moved, &naming))
+        out::print_json(&moved_json(&moved, &naming))
     } else {
-        out::line(&words(&moved, &naming))
+        out::print_line(&moved_text(&moved, &naming))
     };
     Ok(ExitCode::SUCCESS)
 }
 
-fn object(moved: &Moved, naming: &[(PathBuf, String)]) -> Value {
+fn moved_json(moved: &Moved, naming: &[(PathBuf, String)]) -> Value {
     let text = |it: &PathBuf| it.display().to_string();
     let all = |of: &[PathBuf]| of.iter().map(text).collect::<Vec<_>>();
     let reconnect = naming
@@ -111,7 +111,7 @@ fn object(moved: &Moved, naming: &[(PathBuf, String)]) -> Value {
     })
 }
 
-fn words(moved: &Moved, naming: &[(PathBuf, String)]) -> String {
+fn moved_text(moved: &Moved, naming: &[(PathBuf, String)]) -> String {
     let list = |of: &[PathBuf]| {
         let names = of.iter().map(|it| one_line(it.display()));
         names.collect::<Vec<_>>().join(", ")

@@ -30,7 +30,7 @@ pub(crate) struct Input {
 }
 
 /// Opens `file`, or standard input for `-`. The hint describes what a line holds.
-pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
+pub(crate) fn open_lines(file: &str, hint: &'static str) -> Result<Input, Refusal> {
     let input: Box<dyn Read> = match file {
         "-" => Box::new(io::stdin()),
         path => Box::new(File::open(path).map_err(|error| {
@@ -50,7 +50,7 @@ pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
 }
 
 /// Returns the refusal of a line, cut to a bounded length, since the message may quote the input.
-pub(crate) fn malformed(message: &str, hint: &str) -> Refusal {
+pub(crate) fn malformed_line(message: &str, hint: &str) -> Refusal {
     Refusal::new(Code::SchemaInvalid, shorten(message, 300), hint)
 }
 
@@ -63,7 +63,7 @@ impl Iterator for Input {
                 return None;
             }
             self.number += 1;
-            match self.bytes() {
+            match self.next_line() {
                 Ok(line) if line.is_empty() => return None,
                 Ok(line) if line.trim_ascii().is_empty() => {}
                 Ok(line) => break line,
@@ -74,7 +74,7 @@ impl Iterator for Input {
         let value = if is_cut(&read) {
             Err(format!("line {} is longer than 1 MiB", self.number))
         } else {
-            parsed(&read).map_err(|error| format!("line {} is not JSON: {error}", self.number))
+            parse_json(&read).map_err(|error| format!("line {} is not JSON: {error}", self.number))
         };
         let id = match value.as_ref().ok().and_then(|it| it.get("id")) {
             Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
@@ -82,14 +82,14 @@ impl Iterator for Input {
         };
         Some(JsonLine {
             id,
-            value: value.map_err(|message| malformed(&message, self.hint)),
+            value: value.map_err(|message| malformed_line(&message, self.hint)),
         })
     }
 }
 
 impl Input {
     /// Called after the last line. Fails if the input could not be read to its end.
-    pub(crate) fn end(self) -> Result<(), Refusal> {
+    pub(crate) fn check_end(self) -> Result<(), Refusal> {
         match self.failed {
             None => Ok(()),
             Some(error) => Err(Refusal::new(
@@ -105,7 +105,7 @@ impl Input {
 
     /// Returns the next line with its end, or an empty one at the end of the input. A line that is
     /// too long is cut, and its rest is skipped.
-    fn bytes(&mut self) -> io::Result<Vec<u8>> {
+    fn next_line(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         let mut limited = self.input.by_ref().take(LONGEST);
         limited.read_until(b'\n', &mut line)?;
@@ -120,7 +120,7 @@ fn is_cut(line: &[u8]) -> bool {
     line.len() as u64 == LONGEST && !line.ends_with(b"\n")
 }
 
-fn parsed(line: &[u8]) -> serde_json::Result<Value> {
+fn parse_json(line: &[u8]) -> serde_json::Result<Value> {
     // Some editors begin a file with a byte order mark.
     serde_json::from_slice(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line))
 }

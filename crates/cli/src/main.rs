@@ -32,9 +32,9 @@ fn main() -> ExitCode {
         Ok(cli) => {
             let as_json = cli.json;
             begin_log(as_json);
-            ended(run::run(cli), as_json)
+            report_outcome(run::run(cli), as_json)
         }
-        Err(error) => usage(&error),
+        Err(error) => report_usage(&error),
     }
 }
 
@@ -63,41 +63,41 @@ fn begin_log(as_json: bool) {
 }
 
 /// Prints the error, which may also be that standard output failed.
-fn ended(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
-    let ran = ran.and_then(|code| out::delivered().map(|()| code));
+fn report_outcome(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
+    let ran = ran.and_then(|code| out::check_written().map(|()| code));
     ran.unwrap_or_else(|refusal| {
-        out::refusal(&refusal, as_json);
+        out::print_refusal(&refusal, as_json);
         ExitCode::FAILURE
     })
 }
 
 /// Prints help and version as they are. With `--json`, a wrong argument is an error like any other.
-fn usage(error: &clap::Error) -> ExitCode {
+fn report_usage(error: &clap::Error) -> ExitCode {
     let as_json = std::env::args_os().any(|it| it == "--json");
     // Without colors: the text contains the user's input, which must not control the terminal.
     let text = error.render().to_string();
     let code = ExitCode::from(error.exit_code().clamp(0, 255) as u8);
     if let Some(refusal) = refused_value(error) {
         return if as_json {
-            ended(Err(refusal), as_json)
+            report_outcome(Err(refusal), as_json)
         } else {
-            out::refusal(&refusal, as_json);
+            out::print_refusal(&refusal, as_json);
             code
         };
     }
     match (error.use_stderr(), as_json) {
         (false, _) => {
-            out::line(text.trim_end());
-            ended(Ok(ExitCode::SUCCESS), as_json)
+            out::print_line(text.trim_end());
+            report_outcome(Ok(ExitCode::SUCCESS), as_json)
         }
         (true, false) => {
-            out::complain(text.trim_end());
+            out::print_error_line(text.trim_end());
             code
         }
         (true, true) => {
             let why = shorten(&first_paragraph(&text), 500);
             let hint = "Run the command with --help to see its arguments and examples.";
-            ended(Err(Refusal::new(Code::SchemaInvalid, why, hint)), as_json)
+            report_outcome(Err(Refusal::new(Code::SchemaInvalid, why, hint)), as_json)
         }
     }
 }

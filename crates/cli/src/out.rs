@@ -18,14 +18,14 @@ use serde_json::json;
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints a line for people; returns whether anyone still reads.
-pub(crate) fn line(text: &str) -> bool {
-    send(&visible(text))
+pub(crate) fn print_line(text: &str) -> bool {
+    write_line(&visible(text))
 }
 
 /// Prints a value as JSON, on one line; returns whether anyone still reads.
-pub(crate) fn json(value: &impl Serialize) -> bool {
+pub(crate) fn print_json(value: &impl Serialize) -> bool {
     match serde_json::to_string(value) {
-        Ok(text) => send(&escaped(&text)),
+        Ok(text) => write_line(&escape_controls(&text)),
         Err(error) => {
             let _ = FAILED.set(error.into());
             false
@@ -33,8 +33,8 @@ pub(crate) fn json(value: &impl Serialize) -> bool {
     }
 }
 
-/// Sends a line. A reader that is gone is not an error; any other failure is, see [`delivered`].
-fn send(line: &str) -> bool {
+/// Sends a line. A reader that is gone is not an error; any other failure is, see [`check_written`].
+fn write_line(line: &str) -> bool {
     let mut out = io::stdout().lock();
     let sent = out.write_all(format!("{line}\n").as_bytes());
     match sent.and_then(|()| out.flush()) {
@@ -49,7 +49,7 @@ fn send(line: &str) -> bool {
 }
 
 /// Fails if standard output failed.
-pub(crate) fn delivered() -> Result<(), Refusal> {
+pub(crate) fn check_written() -> Result<(), Refusal> {
     match FAILED.get() {
         None => Ok(()),
         Some(error) => Err(Refusal::new(
@@ -61,9 +61,9 @@ pub(crate) fn delivered() -> Result<(), Refusal> {
 }
 
 /// Prints a refusal. A reader that is gone is not an error.
-pub(crate) fn refusal(refusal: &Refusal, as_json: bool) {
-    complain(&if as_json {
-        escaped(&json!({ "error": refusal }).to_string())
+pub(crate) fn print_refusal(refusal: &Refusal, as_json: bool) {
+    print_error_line(&if as_json {
+        escape_controls(&json!({ "error": refusal }).to_string())
     } else {
         let mut text = format!(
             "engram: {} [{}]\n        {}",
@@ -80,7 +80,7 @@ pub(crate) fn refusal(refusal: &Refusal, as_json: bool) {
 }
 
 /// Prints a line for people on standard error.
-pub(crate) fn complain(text: &str) {
+pub(crate) fn print_error_line(text: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
@@ -120,7 +120,7 @@ impl Write for Log {
 }
 
 /// Escapes the characters that control a terminal. In JSON they occur only inside strings.
-fn escaped(json: &str) -> String {
+fn escape_controls(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if is_hidden(c) {

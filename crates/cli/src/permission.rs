@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use engram_model::{
     AgentBudget, AgentId, BudgetsReply, GrantIssued, GrantTold, GrantsReply, Meter, RequestState,
-    RequestTold, RequestsReply, count,
+    RequestTold, RequestsReply, format_count,
 };
 
 use crate::out::{in_quotes, one_line};
 
-pub(crate) fn budgets(reply: &BudgetsReply) -> String {
+pub(crate) fn budgets_text(reply: &BudgetsReply) -> String {
     if reply.agents.is_empty() {
         return "no agent has called here yet".to_owned();
     }
@@ -23,11 +23,15 @@ pub(crate) fn budgets(reply: &BudgetsReply) -> String {
         ];
         format!(
             "{}\n  {}; grants: {} open, {} spent; refused {}",
-            one_line(agent(&budget.label, &budget.agent, budget.role.as_deref())),
+            one_line(agent_text(
+                &budget.label,
+                &budget.agent,
+                budget.role.as_deref()
+            )),
             meters.join(", "),
             budget.grants.open,
             budget.grants.spent,
-            count(budget.refusals.into(), ("time", "times"))
+            format_count(budget.refusals.into(), ("time", "times"))
         )
     };
     let lines: Vec<String> = reply.agents.iter().map(line).collect();
@@ -35,7 +39,7 @@ pub(crate) fn budgets(reply: &BudgetsReply) -> String {
 }
 
 /// Describes an agent: its name, its handle if that differs, and its role.
-pub(crate) fn agent(name: &str, handle: &AgentId, role: Option<&str>) -> String {
+pub(crate) fn agent_text(name: &str, handle: &AgentId, role: Option<&str>) -> String {
     let handle = if handle.0 == name {
         String::new()
     } else {
@@ -45,8 +49,8 @@ pub(crate) fn agent(name: &str, handle: &AgentId, role: Option<&str>) -> String 
     format!("{name}{handle}{}", role.unwrap_or_default())
 }
 
-pub(crate) fn issued(grant: &GrantIssued) -> String {
-    let what = what(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars);
+pub(crate) fn issued_grant_text(grant: &GrantIssued) -> String {
+    let what = permitted_text(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars);
     let needs = match grant.code_chars {
         Some(_) => "one message of it with that much code spends this grant",
         None => "when its budget refuses a read, this grant is used",
@@ -60,7 +64,7 @@ pub(crate) fn issued(grant: &GrantIssued) -> String {
     )
 }
 
-pub(crate) fn grants(reply: &GrantsReply) -> String {
+pub(crate) fn grants_text(reply: &GrantsReply) -> String {
     if reply.grants.is_empty() {
         return "no grants yet".to_owned();
     }
@@ -69,27 +73,27 @@ pub(crate) fn grants(reply: &GrantsReply) -> String {
             "{}  {:<7} {} for {}, by {}",
             grant.id,
             grant.state,
-            what(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars),
+            permitted_text(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars),
             one_line(&grant.to.0),
-            giver(grant.by.as_ref())
+            giver_name(grant.by.as_ref())
         )
     };
     let lines: Vec<String> = reply.grants.iter().map(line).collect();
     lines.join("\n")
 }
 
-fn what(pointer: Option<&str>, cap: Option<u32>, code: Option<u32>) -> String {
+fn permitted_text(pointer: Option<&str>, cap: Option<u32>, code: Option<u32>) -> String {
     match (pointer, cap, code) {
         (Some(pointer), Some(cap), _) => format!("{}, {cap} tokens", one_line(pointer)),
         (_, _, code) => format!("{} characters of inline code", code.unwrap_or_default()),
     }
 }
 
-fn giver(by: Option<&AgentId>) -> String {
+fn giver_name(by: Option<&AgentId>) -> String {
     by.map_or_else(|| "you".to_owned(), |it| one_line(&it.0))
 }
 
-pub(crate) fn requests(reply: &RequestsReply) -> String {
+pub(crate) fn requests_text(reply: &RequestsReply) -> String {
     if reply.requests.is_empty() {
         return "no requests are waiting".to_owned();
     }

@@ -10,7 +10,7 @@ use crate::{lines, out};
 
 const HINT: &str = "Write one object per line with id, path, start and end, counting lines from 1.";
 
-fn side(text: &str) -> RepoState {
+fn parse_state(text: &str) -> RepoState {
     match text {
         "@worktree" => RepoState::Worktree,
         "@index" => RepoState::Index,
@@ -24,32 +24,33 @@ pub(crate) fn track(
     to: &str,
     file: &str,
 ) -> Result<ExitCode, Refusal> {
-    let mut input = lines::read(file, HINT)?;
+    let mut input = lines::open_lines(file, HINT)?;
     let asked: Vec<(Value, Result<Span, Refusal>)> = input
         .by_ref()
-        .map(|line| (line.id, line.value.and_then(|it| span(&it))))
+        .map(|line| (line.id, line.value.and_then(|it| parse_span(&it))))
         .collect();
     let spans: Vec<Span> = asked.iter().filter_map(|it| it.1.clone().ok()).collect();
-    let mut anchors = engram_engine::track(repo, &side(from), &side(to), &spans)?.into_iter();
+    let mut anchors =
+        engram_engine::track(repo, &parse_state(from), &parse_state(to), &spans)?.into_iter();
     for (id, span) in asked {
         let anchor = span.and_then(|_| {
-            let missing = || lines::malformed("the span got no answer", HINT);
+            let missing = || lines::malformed_line("the span got no answer", HINT);
             anchors.next().unwrap_or_else(|| Err(missing()))
         });
         let answer = match anchor {
-            Ok(anchor) => answer(&id, &anchor),
+            Ok(anchor) => anchor_json(&id, &anchor),
             Err(refusal) => json!({ "id": id, "error": refusal }),
         };
         // The batch ends if the reader is gone.
-        if !out::json(&answer) {
+        if !out::print_json(&answer) {
             break;
         }
     }
-    input.end()?;
+    input.check_end()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(id: &Value, anchor: &Anchor) -> Value {
+fn anchor_json(id: &Value, anchor: &Anchor) -> Value {
     let (state, change) = anchor.state.written();
     json!({
         "id": id,
@@ -62,7 +63,7 @@ fn answer(id: &Value, anchor: &Anchor) -> Value {
     })
 }
 
-fn span(line: &Value) -> Result<Span, Refusal> {
+fn parse_span(line: &Value) -> Result<Span, Refusal> {
     let number = |name| {
         let number = line.get(name).and_then(Value::as_u64)?;
         u32::try_from(number).ok()
@@ -74,5 +75,5 @@ fn span(line: &Value) -> Result<Span, Refusal> {
             end: number("end")?,
         })
     };
-    span().ok_or_else(|| lines::malformed("the line is not a span", HINT))
+    span().ok_or_else(|| lines::malformed_line("the line is not a span", HINT))
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt::Write as _};
 use engram_model::{
     AgentStatus, AgentsReply, Blame, BriefReply, Budget, Change, CheckReply, ConflictFilter, Did,
     Engram, EngramId, Entry, Evidence, ForgetReply, Listed, Meter, Noun, OperationKind, Outcome,
-    PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, Verdict, count,
+    PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, Verdict, format_count,
 };
 use serde_json::{Value, json};
 
@@ -19,39 +19,39 @@ const TOKENS: Noun = ("token", "tokens");
 const CLAIMS: Noun = ("claim", "claims");
 const SAMPLES: Noun = ("sample claim", "sample claims");
 
-pub(crate) fn reply(reply: &Reply, as_json: bool) {
+pub(crate) fn print_reply(reply: &Reply, as_json: bool) {
     if as_json {
-        out::json(&object(reply))
+        out::print_json(&reply_json(reply))
     } else {
-        out::line(&words(reply))
+        out::print_line(&reply_text(reply))
     };
 }
 
 /// Reports the removal of the samples.
-pub(crate) fn removed(sample: &SampleReply) {
-    let removed = count(sample.ids.len() as u64, SAMPLES);
-    out::line(&format!("removed {removed}"));
+pub(crate) fn print_removed(sample: &SampleReply) {
+    let removed = format_count(sample.ids.len() as u64, SAMPLES);
+    out::print_line(&format!("removed {removed}"));
 }
 
 /// Returns the JSON that a verb prints: the reply without its name. A list gets a key, since JSON
 /// output is always an object.
-fn object(reply: &Reply) -> Value {
+fn reply_json(reply: &Reply) -> Value {
     match reply {
         Reply::Log(entries) => json!({ "entries": entries }),
         other => json!(other)["with"].take(),
     }
 }
 
-fn words(reply: &Reply) -> String {
+fn reply_text(reply: &Reply) -> String {
     match reply {
-        Reply::Put(put) => stored(put),
-        Reply::Engram(engram) => record(engram),
-        Reply::Closed(closed) => ended(closed),
+        Reply::Put(put) => put_text(put),
+        Reply::Engram(engram) => engram_text(engram),
+        Reply::Closed(closed) => closed_text(closed),
         Reply::Promoted(promoted) => format!(
             "{}  {}, scope {}, entry {}",
             promoted.id, promoted.durability, promoted.scope, promoted.seq
         ),
-        Reply::Query(query) => found(query),
+        Reply::Query(query) => query_text(query),
         Reply::Deref(read) => {
             let cut = if read.truncated { ", cut" } else { "" };
             let masked = match read.masked {
@@ -63,7 +63,7 @@ fn words(reply: &Reply) -> String {
                 "{}\n{}\n{}{cut}{masked}\n\n{}",
                 read.pointer,
                 read.content_digest,
-                count(read.tokens.into(), TOKENS),
+                format_count(read.tokens.into(), TOKENS),
                 read.excerpt
             )
         }
@@ -72,55 +72,55 @@ fn words(reply: &Reply) -> String {
             "no claims here yet: in a repository, connect an agent with `engram connect claude` or `engram connect codex`"
                 .to_owned()
         }
-        Reply::Feed(page) => entries(&page.entries),
-        Reply::Log(all) => entries(all),
+        Reply::Feed(page) => entry_lines(&page.entries),
+        Reply::Log(all) => entry_lines(all),
         Reply::Source(source) => source.label.clone(),
         Reply::Line(line) => line.text.clone(),
-        Reply::Sample(sample) => format!("stored {}", count(sample.ids.len() as u64, SAMPLES)),
-        Reply::Checked(check) => checked(check),
+        Reply::Sample(sample) => format!("stored {}", format_count(sample.ids.len() as u64, SAMPLES)),
+        Reply::Checked(check) => check_text(check),
         // Only the window asks for these.
         Reply::Facets(facets) => facets.total.to_string(),
         Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),
-        Reply::Tracked(pointer) => pointer.words(),
-        Reply::Blame(blame) => authors(blame),
-        Reply::Status(summary) => status(summary),
-        Reply::Agents(page) => agents(page),
+        Reply::Tracked(pointer) => pointer.in_words(),
+        Reply::Blame(blame) => blame_text(blame),
+        Reply::Status(summary) => status_text(summary),
+        Reply::Agents(page) => agents_text(page),
         Reply::Turned(begun) => format!(
             "{} is in turn {}",
             one_line(&begun.agent.0),
             one_line(&begun.turn)
         ),
-        Reply::Budgets(budgets) => permission::budgets(budgets),
+        Reply::Budgets(budgets) => permission::budgets_text(budgets),
         Reply::Metrics(metrics) => json!(metrics).to_string(),
         Reply::Hooked(hook) => json!(hook).to_string(),
-        Reply::Granted(grant) => permission::issued(grant),
-        Reply::Grants(grants) => permission::grants(grants),
+        Reply::Granted(grant) => permission::issued_grant_text(grant),
+        Reply::Grants(grants) => permission::grants_text(grants),
         Reply::Answered(request) => format!("{}  {}", one_line(&request.id), request.state),
-        Reply::Requests(requests) => permission::requests(requests),
+        Reply::Requests(requests) => permission::requests_text(requests),
         Reply::Opened(opened) => format!(
             "{}\ntoken {}\nThe token is shown only once. Start the agent with ENGRAM_AGENT set to it.",
             one_line(&opened.agent.0),
             opened.token.0
         ),
-        Reply::Valid(message) => format!("ok, {}", count(message.tokens as u64, TOKENS)),
-        Reply::Conflicts(page) => conflicts::list(
+        Reply::Valid(message) => format!("ok, {}", format_count(message.tokens as u64, TOKENS)),
+        Reply::Conflicts(page) => conflicts::conflicts_text(
             page,
             &ConflictFilter {
                 status: Listed::All,
                 ..ConflictFilter::default()
             },
         ),
-        Reply::Conflict(conflict) => conflicts::one(conflict),
-        Reply::Gate(gate) => conflicts::gate(gate, &[]),
-        Reply::Resolved(resolved) => conflicts::resolved(resolved),
-        Reply::Brief(lines) => brief(lines),
-        Reply::Shown(shown) => brief(&shown.brief),
-        Reply::Sent(message) => sent(message),
+        Reply::Conflict(conflict) => conflicts::conflict_text(conflict),
+        Reply::Gate(gate) => conflicts::gate_text(gate, &[]),
+        Reply::Resolved(resolved) => conflicts::resolved_text(resolved),
+        Reply::Brief(lines) => brief_text(lines),
+        Reply::Shown(shown) => brief_text(&shown.brief),
+        Reply::Sent(message) => sent_text(message),
     }
 }
 
 /// Reports that a claim was ended or redacted.
-fn ended(closed: &ForgetReply) -> String {
+fn closed_text(closed: &ForgetReply) -> String {
     let mut out = format!("{}  entry {}", closed.id, closed.seq);
     for what in &closed.also {
         let _ = write!(out, "\n  also redacted: {}", one_line(what));
@@ -132,7 +132,7 @@ fn ended(closed: &ForgetReply) -> String {
 }
 
 /// Lists the results of a search and how well they match.
-fn found(query: &QueryReply) -> String {
+fn query_text(query: &QueryReply) -> String {
     let mut out = match (query.verdict, query.relaxed) {
         (Verdict::None, _) => "no claims match".to_owned(),
         (Verdict::Strong, false) => "strong".to_owned(),
@@ -143,14 +143,14 @@ fn found(query: &QueryReply) -> String {
         let _ = write!(
             out,
             "\nthere is no index, so {} not searched: run `engram doctor --reindex`",
-            count(unread, ("older claim was", "older claims were"))
+            format_count(unread, ("older claim was", "older claims were"))
         );
     }
     for engram in &query.engrams {
-        let _ = write!(out, "\n\n{}", record(engram));
+        let _ = write!(out, "\n\n{}", engram_text(engram));
     }
     if let Some(more) = query.omitted {
-        let more = count(more, ("more claim matches", "more claims match"));
+        let more = format_count(more, ("more claim matches", "more claims match"));
         let _ = write!(
             out,
             "\n\n{more}: raise --k to see them, or narrow the query"
@@ -160,7 +160,7 @@ fn found(query: &QueryReply) -> String {
 }
 
 /// Lists who wrote which part of a span.
-fn authors(blame: &Blame) -> String {
+fn blame_text(blame: &Blame) -> String {
     let lines = blame.parts.iter().map(|part| {
         let commit = part.commit.get(..7).unwrap_or_default();
         format!("{commit} {} {}", part.author, part.summary)
@@ -169,11 +169,16 @@ fn authors(blame: &Blame) -> String {
 }
 
 /// Reports what was stored.
-fn stored(put: &PutReply) -> String {
+fn put_text(put: &PutReply) -> String {
     if !put.is_of_version() {
         return "nothing was stored".to_owned();
     }
-    let mut out = format!("{}  {}, entry {}", put.id, verified(put.verified), put.seq);
+    let mut out = format!(
+        "{}  {}, entry {}",
+        put.id,
+        verified_word(put.verified),
+        put.seq
+    );
     for finding in &put.findings {
         let note = one_line(&finding.note);
         let Some(conflict) = finding.conflict else {
@@ -209,7 +214,7 @@ fn stored(put: &PutReply) -> String {
     out
 }
 
-fn verified(is_verified: bool) -> &'static str {
+fn verified_word(is_verified: bool) -> &'static str {
     if is_verified {
         "verified"
     } else {
@@ -218,7 +223,7 @@ fn verified(is_verified: bool) -> &'static str {
 }
 
 /// Renders one engram in a few lines.
-fn record(engram: &Engram) -> String {
+fn engram_text(engram: &Engram) -> String {
     let mut out = format!("{}  {}", engram.id, engram.kind);
     if !engram.topic.is_empty() {
         let _ = write!(out, "  {}", one_line(&engram.topic));
@@ -236,7 +241,7 @@ fn record(engram: &Engram) -> String {
             name => one_line(name),
         },
         engram.confidence,
-        verified(engram.verified)
+        verified_word(engram.verified)
     );
     if let Some(until) = engram.valid_until {
         let _ = write!(out, ", held until {until}");
@@ -246,7 +251,7 @@ fn record(engram: &Engram) -> String {
     }
     let health = engram.health.as_ref();
     if let Some(health) = health.filter(|it| it.standing != Evidence::Holds) {
-        let _ = write!(out, "\n  {}", health.standing.words());
+        let _ = write!(out, "\n  {}", health.standing.in_words());
     }
     for id in &engram.conflicts {
         let _ = write!(out, "\n  in conflict: engram conflicts show {id}");
@@ -256,26 +261,29 @@ fn record(engram: &Engram) -> String {
         let _ = write!(out, "\n  {}", one_line(&text));
         let found = health.and_then(|it| it.pointers.iter().find(|it| it.pointer == text));
         if let Some(found) = found.filter(|it| !it.is_unchanged()) {
-            let _ = write!(out, "\n    {}", one_line(found.words()));
+            let _ = write!(out, "\n    {}", one_line(found.in_words()));
         }
     }
     out
 }
 
 /// Renders one entry on one line. `find` looks up the versions that are at hand.
-pub(crate) fn entry<'e>(entry: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram>) -> String {
+pub(crate) fn entry_line<'e>(
+    entry: &Entry,
+    find: impl Fn(EngramId) -> Option<&'e Engram>,
+) -> String {
     let time = entry.at.strftime("%Y-%m-%d %H:%M:%S");
     let did = Did::of(&entry.change, &find);
     let what = match &entry.change {
-        Change::Stored(engram) => said(engram),
+        Change::Stored(engram) => version_text(engram),
         Change::Corroborated(id)
         | Change::Forgotten(id)
         | Change::Redacted(id)
-        | Change::Promoted { id, .. } => find(*id).map_or_else(|| id.to_string(), said),
+        | Change::Promoted { id, .. } => find(*id).map_or_else(|| id.to_string(), version_text),
         Change::Dereferenced {
             pointer, tokens, ..
         } => {
-            let tokens = count((*tokens).into(), TOKENS);
+            let tokens = format_count((*tokens).into(), TOKENS);
             format!("{:<10} {}, {tokens}", "read", one_line(pointer))
         }
         Change::Noted { pointer, .. } => format!("{:<10} {}", "noted", one_line(pointer)),
@@ -285,7 +293,7 @@ pub(crate) fn entry<'e>(entry: &Entry, find: impl Fn(EngramId) -> Option<&'e Eng
                     .iter()
                     .filter(|it| it.health.standing == *standing)
                     .count();
-                (count > 0).then(|| format!("{count} {}", standing.words()))
+                (count > 0).then(|| format!("{count} {}", standing.in_words()))
             });
             format!(
                 "{:<10} {}",
@@ -304,7 +312,11 @@ pub(crate) fn entry<'e>(entry: &Entry, find: impl Fn(EngramId) -> Option<&'e Eng
         } => format!("{:<10} {id}  {how}", "resolved"),
         Change::Resolved { id, .. } => format!("{:<10} {id}  undone", "resolved"),
         Change::Allowed(id) => format!("{:<10} {id}", "allowed"),
-        Change::Unlisted(all) => format!("{:<10} {}", "unlisted", count(all.len() as u64, SAMPLES)),
+        Change::Unlisted(all) => format!(
+            "{:<10} {}",
+            "unlisted",
+            format_count(all.len() as u64, SAMPLES)
+        ),
         Change::Disallowed(id) => format!("{:<10} {id}  undone", "allowed"),
         Change::Between { what, about } => {
             let about: Vec<String> = about.iter().map(one_line).collect();
@@ -324,12 +336,12 @@ pub(crate) fn entry<'e>(entry: &Entry, find: impl Fn(EngramId) -> Option<&'e Eng
         }
         Some(did) => format!("{:<10} {what}", did.verb()),
     };
-    format!("{time}  {:<14} {what}", one_line(who(entry)))
+    format!("{time}  {:<14} {what}", one_line(entry_author(entry)))
 }
 
 /// Returns who made a change, as the window names them: without an agent, it was the person at the
 /// terminal.
-fn who(entry: &Entry) -> &str {
+fn entry_author(entry: &Entry) -> &str {
     match (entry.by.as_str(), &entry.agent) {
         ("" | "user", None) => "you",
         ("", Some(agent)) => &agent.0,
@@ -338,7 +350,7 @@ fn who(entry: &Entry) -> &str {
 }
 
 /// Renders a version: its id, kind, claim and first evidence.
-fn said(engram: &Engram) -> String {
+fn version_text(engram: &Engram) -> String {
     if engram.redacted {
         return format!("{}  (redacted)", engram.id);
     }
@@ -353,21 +365,21 @@ fn said(engram: &Engram) -> String {
 }
 
 /// Renders entries, one per line.
-fn entries(all: &[Entry]) -> String {
+fn entry_lines(all: &[Entry]) -> String {
     let stored = all.iter().filter_map(|it| it.change.stored());
     let versions: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
-    let line = |it: &Entry| entry(it, |id| versions.get(&id).copied());
+    let line = |it: &Entry| entry_line(it, |id| versions.get(&id).copied());
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Reports what became of a message.
-fn sent(message: &SentReply) -> String {
+fn sent_text(message: &SentReply) -> String {
     let mut out = format!("message {}  {} tokens", message.id, message.tokens);
     let mut is_granted = false;
     match &message.outcome {
         Outcome::Reported { engrams, requests } => {
             for engram in engrams {
-                let _ = write!(out, "\n  engram {}", stored(engram).replace('\n', "\n  "));
+                let _ = write!(out, "\n  engram {}", put_text(engram).replace('\n', "\n  "));
             }
             for id in requests {
                 let _ = write!(out, "\n  request {}", one_line(id));
@@ -389,14 +401,14 @@ fn sent(message: &SentReply) -> String {
         out.push_str("\nTokens are shown only once. Agents do not need them: when a budget refuses a read, the grant is used.");
     }
     for pointer in &message.stale {
-        let (at, now) = (one_line(&pointer.pointer), one_line(pointer.words()));
+        let (at, now) = (one_line(&pointer.pointer), one_line(pointer.in_words()));
         let _ = write!(out, "\n  stale: {at}: {now}");
     }
     out
 }
 
 /// Renders the brief with line numbers.
-fn brief(brief: &BriefReply) -> String {
+fn brief_text(brief: &BriefReply) -> String {
     let mut out = String::new();
     for (at, line) in brief.lines.iter().enumerate() {
         let pinned = if line.pinned {
@@ -414,7 +426,7 @@ fn brief(brief: &BriefReply) -> String {
     out
 }
 
-fn status(status: &StatusReply) -> String {
+fn status_text(status: &StatusReply) -> String {
     let place = match &status.project {
         Some(project) => format!(
             "{} on {}",
@@ -425,13 +437,13 @@ fn status(status: &StatusReply) -> String {
     };
     let spending = status.spending.as_ref();
     let spending = spending.map_or_else(String::new, |spending| {
-        let (agent, spent) = (one_line(&spending.agent), spent(&spending.budget));
+        let (agent, spent) = (one_line(&spending.agent), spending_text(&spending.budget));
         format!("\n{agent} in this turn: {spent}")
     });
     format!(
         "{place}\n{}, {}, entry {} (index at {}){spending}\nhome {}\n{}",
-        count(status.engrams, ("engram", "engrams")),
-        count(status.agents, ("agent", "agents")),
+        format_count(status.engrams, ("engram", "engrams")),
+        format_count(status.agents, ("agent", "agents")),
         status.head,
         status.indexed,
         one_line(status.home.as_deref().unwrap_or_default()),
@@ -440,13 +452,13 @@ fn status(status: &StatusReply) -> String {
 }
 
 /// Renders the use of each meter of a turn.
-fn spent(budget: &Budget) -> String {
+fn spending_text(budget: &Budget) -> String {
     let of = |(what, meter): (_, Meter)| format!("{}/{} {what}", meter.used, meter.limit);
     budget.meters().map(of).join(", ")
 }
 
 /// Renders each agent on two lines: who it is, and what it spent in its latest turn.
-fn agents(page: &AgentsReply) -> String {
+fn agents_text(page: &AgentsReply) -> String {
     if page.agents.is_empty() {
         return "no agent has stored or read anything here yet".to_owned();
     }
@@ -454,7 +466,7 @@ fn agents(page: &AgentsReply) -> String {
         let parent = agent.parent.as_ref().map(|it| format!(", parent {}", it.0));
         let who = format!(
             "{}{}",
-            permission::agent(&agent.name, &agent.handle, agent.role.as_deref()),
+            permission::agent_text(&agent.name, &agent.handle, agent.role.as_deref()),
             parent.unwrap_or_default()
         );
         let did = agent
@@ -465,7 +477,7 @@ fn agents(page: &AgentsReply) -> String {
             agent.last_call.strftime("%Y-%m-%d %H:%M:%S"),
             one_line(&who),
             agent.stored,
-            spent(&agent.budget)
+            spending_text(&agent.budget)
         )
     };
     let mut lines: Vec<String> = page.agents.iter().map(line).collect();
@@ -476,7 +488,7 @@ fn agents(page: &AgentsReply) -> String {
 }
 
 /// Lists the claims whose evidence changed, then the totals.
-fn checked(check: &CheckReply) -> String {
+fn check_text(check: &CheckReply) -> String {
     let mut out = String::new();
     for engram in check
         .engrams
@@ -487,7 +499,7 @@ fn checked(check: &CheckReply) -> String {
             out,
             "{}  {}\n  {}",
             engram.id,
-            engram.standing.words(),
+            engram.standing.in_words(),
             one_line(&engram.claim)
         );
         for pointer in &engram.pointers {
@@ -495,7 +507,7 @@ fn checked(check: &CheckReply) -> String {
                 out,
                 "  {}  {}",
                 one_line(&pointer.pointer),
-                one_line(pointer.words())
+                one_line(pointer.in_words())
             );
         }
     }
@@ -511,7 +523,7 @@ fn checked(check: &CheckReply) -> String {
     let _ = write!(
         out,
         "{} checked; the evidence of {} changed",
-        count(check.checked, CLAIMS),
+        format_count(check.checked, CLAIMS),
         touched - unknown
     );
     if unknown > 0 {

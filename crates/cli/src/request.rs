@@ -39,7 +39,7 @@ pub(crate) fn caller_of(verb: &Verb) -> Caller {
 /// Returns the request of a verb that is exactly one request.
 pub(crate) fn request_of(verb: &Verb) -> Result<Request, Refusal> {
     Ok(match verb {
-        Verb::Put(put) => Request::Put(Box::new(draft(put)?)),
+        Verb::Put(put) => Request::Put(Box::new(draft_of(put)?)),
         Verb::Get { id } => Request::Get(id.parse()?),
         Verb::Log { id } => Request::Log(id.parse()?),
         Verb::Restore { id } => Request::Restore(id.parse()?),
@@ -59,24 +59,24 @@ pub(crate) fn request_of(verb: &Verb) -> Result<Request, Refusal> {
         Verb::Agents { verb: None } => Request::Agents,
         Verb::Agents {
             verb: Some(AgentsVerb::Open(open)),
-        } => Request::OpenAgent(opening(open)),
+        } => Request::OpenAgent(opening_of(open)),
         Verb::Budget { agent } => Request::Budget(BudgetOf {
             costs: false,
             agent: agent.clone().map(AgentId),
         }),
-        Verb::Grant { verb } => about_grants(verb)?,
+        Verb::Grant { verb } => grant_request_of(verb)?,
         Verb::Requests { all, verb: None } => Request::Requests(WhichRequests { all: *all }),
         Verb::Requests {
             verb: Some(verb), ..
-        } => answer_to_request(verb),
-        Verb::Conflicts(conflicts) => about_conflicts(conflicts)?,
+        } => answer_request_of(verb),
+        Verb::Conflicts(conflicts) => conflicts_request_of(conflicts)?,
         Verb::Resolve(resolve) => Request::Resolve(Box::new(resolve_of(resolve)?)),
         Verb::Project { how } => Request::Adopt(match how {
             ProjectMemory::Own => Adoption::Own,
             ProjectMemory::Share => Adoption::Shared,
         }),
-        Verb::Brief { verb, .. } => about_brief(verb.as_ref()),
-        Verb::Message { verb } => about_message(verb)?,
+        Verb::Brief { verb, .. } => brief_request_of(verb.as_ref()),
+        Verb::Message { verb } => message_request_of(verb)?,
         Verb::Pointers {
             verb:
                 PointersVerb::Check {
@@ -108,8 +108,8 @@ fn no_request() -> Refusal {
     Refusal::bug("this command is not a single request")
 }
 
-fn draft(put: &PutArgs) -> Result<Draft, Refusal> {
-    let pointers = put.pointers.iter().map(|it| pointer(it));
+fn draft_of(put: &PutArgs) -> Result<Draft, Refusal> {
+    let pointers = put.pointers.iter().map(|it| parse_pointer(it));
     Ok(Draft {
         claim: put.claim.clone().unwrap_or_default(),
         pointers: pointers.collect::<Result<_, _>>()?,
@@ -129,7 +129,7 @@ fn draft(put: &PutArgs) -> Result<Draft, Refusal> {
 }
 
 /// Parses a pointer: a string, or the object form (docs/design.md#the-published-forms).
-fn pointer(text: &str) -> Result<PointerInput, Refusal> {
+fn parse_pointer(text: &str) -> Result<PointerInput, Refusal> {
     if text.trim_start().starts_with('{') {
         serde_json::from_str(text).map_err(|error| {
             Refusal::new(
@@ -158,7 +158,7 @@ fn query_of(query: &QueryArgs) -> Result<Query, Refusal> {
 
 fn deref_of(deref: &DerefArgs) -> Result<Deref, Refusal> {
     Ok(Deref {
-        pointer: pointer(&deref.pointer)?,
+        pointer: parse_pointer(&deref.pointer)?,
         max_tokens: deref.max_tokens,
         turn: deref.turn.clone(),
         budget_token: deref.budget_token.clone(),
@@ -183,7 +183,7 @@ pub(crate) fn feed_of(feed: &FeedArgs) -> Feed {
     }
 }
 
-fn opening(open: &OpenAgentArgs) -> Opening {
+fn opening_of(open: &OpenAgentArgs) -> Opening {
     Opening {
         name: open.name.clone(),
         role: open.role.clone(),
@@ -193,18 +193,18 @@ fn opening(open: &OpenAgentArgs) -> Opening {
     }
 }
 
-fn about_grants(verb: &GrantVerb) -> Result<Request, Refusal> {
+fn grant_request_of(verb: &GrantVerb) -> Result<Request, Refusal> {
     Ok(match verb {
-        GrantVerb::Issue(issue) => Request::IssueGrant(grant_wanted(issue)?),
+        GrantVerb::Issue(issue) => Request::IssueGrant(grant_wanted_of(issue)?),
         GrantVerb::List => Request::Grants,
         GrantVerb::Revoke { id } => Request::RevokeGrant(id.clone()),
     })
 }
 
-fn grant_wanted(issue: &IssueGrantArgs) -> Result<GrantWanted, Refusal> {
+fn grant_wanted_of(issue: &IssueGrantArgs) -> Result<GrantWanted, Refusal> {
     Ok(GrantWanted {
         to: AgentId(issue.to.clone()),
-        pointer: issue.pointer.as_deref().map(pointer).transpose()?,
+        pointer: issue.pointer.as_deref().map(parse_pointer).transpose()?,
         cap_tokens: issue.cap,
         code_chars: issue.code,
         ttl: issue.ttl.clone(),
@@ -212,7 +212,7 @@ fn grant_wanted(issue: &IssueGrantArgs) -> Result<GrantWanted, Refusal> {
     })
 }
 
-fn answer_to_request(verb: &RequestsVerb) -> Request {
+fn answer_request_of(verb: &RequestsVerb) -> Request {
     match verb {
         RequestsVerb::Grant { id, cap, ttl } => Request::GrantRequest(GrantAnswer {
             id: id.clone(),
@@ -226,7 +226,7 @@ fn answer_to_request(verb: &RequestsVerb) -> Request {
     }
 }
 
-fn about_conflicts(conflicts: &ConflictsArgs) -> Result<Request, Refusal> {
+fn conflicts_request_of(conflicts: &ConflictsArgs) -> Result<Request, Refusal> {
     Ok(match &conflicts.verb {
         Some(ConflictsVerb::List(_)) => Request::Conflicts(filter_of(conflicts)),
         Some(ConflictsVerb::Show { id }) => Request::Conflict(id.parse()?),
@@ -276,7 +276,7 @@ fn resolve_of(resolve: &ResolveArgs) -> Result<Resolve, Refusal> {
     })
 }
 
-fn about_brief(verb: Option<&BriefVerb>) -> Request {
+fn brief_request_of(verb: Option<&BriefVerb>) -> Request {
     match verb {
         None => Request::Brief,
         Some(BriefVerb::Pin { what }) => Request::Pin(match what.trim().parse() {
@@ -290,13 +290,13 @@ fn about_brief(verb: Option<&BriefVerb>) -> Request {
     }
 }
 
-fn about_message(verb: &MessageVerb) -> Result<Request, Refusal> {
+fn message_request_of(verb: &MessageVerb) -> Result<Request, Refusal> {
     Ok(match verb {
         MessageVerb::Validate { file, .. } => {
-            Request::ValidateMessage(Value::String(message_of(file)?))
+            Request::ValidateMessage(Value::String(read_message(file)?))
         }
         MessageVerb::Send { file, to, .. } => Request::Send(Sending {
-            message: Value::String(message_of(file)?),
+            message: Value::String(read_message(file)?),
             to: to.clone().map(AgentId),
         }),
     })
@@ -304,12 +304,12 @@ fn about_message(verb: &MessageVerb) -> Result<Request, Refusal> {
 
 /// Returns a message as it was written, from a file or standard input for `-`. Of a message over
 /// the maximum length, it reads only enough to refuse it.
-fn message_of(file: &str) -> Result<String, Refusal> {
+fn read_message(file: &str) -> Result<String, Refusal> {
     let most = MESSAGE_BYTES as u64 + 1;
     let read = match file {
-        "-" => bytes_of(io::stdin(), most),
+        "-" => read_at_most(io::stdin(), most),
         // The named file may be a pipe: wait for it.
-        path => std::fs::File::open(path).and_then(|it| bytes_of(it, most)),
+        path => std::fs::File::open(path).and_then(|it| read_at_most(it, most)),
     };
     let refused = |why: &dyn Display| {
         Refusal::new(
@@ -328,7 +328,7 @@ fn message_of(file: &str) -> Result<String, Refusal> {
     }
 }
 
-fn bytes_of(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+fn read_at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)

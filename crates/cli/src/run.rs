@@ -23,9 +23,11 @@ use crate::{
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
     let json = cli.json;
     match cli.verb {
-        Verb::Completions { shell } => completions(shell),
-        Verb::Connect(ref ask) => connect::connect(ask, home(&cli)?, cli.repo.as_deref(), json),
-        Verb::App => app(&cli),
+        Verb::Completions { shell } => print_completions(shell),
+        Verb::Connect(ref ask) => {
+            connect::connect(ask, home_folder(&cli)?, cli.repo.as_deref(), json)
+        }
+        Verb::App => start_window(&cli),
         Verb::Pointers {
             verb:
                 PointersVerb::Track {
@@ -35,17 +37,17 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                 },
         } => pointers::track(cli.repo.as_deref(), from, to, spans),
         Verb::Detect { ref pairs } => batch::detect(pairs).map(|()| ExitCode::SUCCESS),
-        Verb::Mcp { ref toolsets } => serve_mcp(Arc::new(open(&cli)?), toolsets),
+        Verb::Mcp { ref toolsets } => serve_mcp(Arc::new(open_engine(&cli)?), toolsets),
         Verb::Serve(ref ask) => serve_http(
-            Arc::new(open(&cli)?),
-            http_options(ask, &home(&cli)?)?,
+            Arc::new(open_engine(&cli)?),
+            http_options(ask, &home_folder(&cli)?)?,
             json,
         ),
-        Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), ask, json),
+        Verb::Feed(ref ask) if ask.follow => follow_feed(Arc::new(open_engine(&cli)?), ask, json),
         Verb::Doctor {
             move_home: true, ..
         } => doctor::move_home(&cli),
-        Verb::Doctor { recover: true, .. } => doctor::recover(&home(&cli)?, json),
+        Verb::Doctor { recover: true, .. } => doctor::recover(&home_folder(&cli)?, json),
         Verb::Doctor {
             reindex,
             replay,
@@ -57,11 +59,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                 replay,
                 rebuild,
             };
-            doctor::look_for(&home(&cli)?)?;
-            doctor::doctor(&open(&cli)?, treatment, json)
+            doctor::require_home(&home_folder(&cli)?)?;
+            doctor::doctor(&open_engine(&cli)?, treatment, json)
         }
         Verb::Put(ref ask) if ask.jsonl.is_some() => {
-            let engine = open(&cli)?;
+            let engine = open_engine(&cli)?;
             let file = ask.jsonl.as_deref().unwrap_or("-");
             let ran = batch::put(&engine, file);
             engine.leave_in_order()?;
@@ -70,14 +72,14 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
         }
         ref verb => {
             let (caller, request) = (caller_of(verb), request_of(verb)?);
-            let engine = open(&cli)?;
+            let engine = open_engine(&cli)?;
             let reply = engine.handle(&caller, request)?;
             match (verb, &reply) {
                 (Verb::Sample { remove: true }, Reply::Sample(sample)) if !json => {
-                    print::removed(sample);
+                    print::print_removed(sample);
                 }
                 (Verb::Conflicts(asked), Reply::Conflicts(page)) if !json => {
-                    out::line(&conflicts::list(page, &filter_of(asked)));
+                    out::print_line(&conflicts::conflicts_text(page, &filter_of(asked)));
                 }
                 (_, Reply::Gate(gate)) if !json => {
                     let open = engine.ask(
@@ -87,9 +89,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                             ..ConflictFilter::default()
                         }),
                     )?;
-                    out::line(&conflicts::gate(gate, &open.conflicts));
+                    out::print_line(&conflicts::gate_text(gate, &open.conflicts));
                 }
-                _ => print::reply(&reply, json),
+                _ => print::print_reply(&reply, json),
             }
             engine.leave_in_order()?;
             Ok(exit_code(verb, &reply))
@@ -123,7 +125,7 @@ fn exit_code(verb: &Verb, reply: &Reply) -> ExitCode {
     }
 }
 
-pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
+pub(crate) fn home_folder(cli: &Cli) -> Result<PathBuf, Refusal> {
     cli.home
         .clone()
         .or_else(engram_engine::default_home)
@@ -136,15 +138,15 @@ pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
         })
 }
 
-fn open(cli: &Cli) -> Result<Engine, Refusal> {
+fn open_engine(cli: &Cli) -> Result<Engine, Refusal> {
     Engine::open(Options {
-        home: home(cli)?,
+        home: home_folder(cli)?,
         repo: cli.repo.clone(),
         from: std::env::current_dir().unwrap_or_default(),
     })
 }
 
-fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
+fn build_runtime(mut of: Builder) -> Result<Runtime, Refusal> {
     // Tokio ends the process if it gets only some of the file handles it needs. So try more than it
     // needs first, in pairs.
     let handles = (0..4).map(|_| io::pipe()).collect::<io::Result<Vec<_>>>();
@@ -166,7 +168,7 @@ fn serve_mcp(engine: Arc<Engine>, toolsets: &[ToolsetArg]) -> Result<ExitCode, R
     let toolsets: Vec<Toolset> = toolsets.iter().map(|it| it.toolset()).collect();
     engine.follow()?;
     // There is one client on one pipe: a second thread would only pass messages to the first.
-    let runtime = runtime(Builder::new_current_thread())?;
+    let runtime = build_runtime(Builder::new_current_thread())?;
     let served = runtime.block_on(engram_server::mcp_stdio(
         Arc::clone(&engine),
         &toolsets,
@@ -175,7 +177,7 @@ fn serve_mcp(engine: Arc<Engine>, toolsets: &[ToolsetArg]) -> Result<ExitCode, R
     // A read of standard input may still be under way; the client is gone, so nothing waits for it.
     runtime.shutdown_background();
     served?;
-    engine.keep_shown()?;
+    engine.store_before_exit()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -197,21 +199,21 @@ fn http_options(ask: &ServeArgs, home: &Path) -> Result<HttpOptions, Refusal> {
 
 fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<ExitCode, Refusal> {
     engine.follow()?;
-    let Err(refusal) = runtime(Builder::new_multi_thread())?.block_on(async {
-        let server = engram_server::http(engine, options).await?;
+    let Err(refusal) = build_runtime(Builder::new_multi_thread())?.block_on(async {
+        let server = engram_server::listen_http(engine, options).await?;
         if json {
-            out::json(&json!({ "url": server.url }))
+            out::print_json(&json!({ "url": server.url }))
         } else {
-            out::line(&server.url)
+            out::print_line(&server.url)
         };
-        out::delivered()?;
+        out::check_written()?;
         Ok(server.run().await)
     });
     Err(refusal)
 }
 
 /// Prints existing and new entries, oldest first, until the reader is gone.
-fn follow(engine: Arc<Engine>, asked: &FeedArgs, json: bool) -> Result<ExitCode, Refusal> {
+fn follow_feed(engine: Arc<Engine>, asked: &FeedArgs, json: bool) -> Result<ExitCode, Refusal> {
     let page = engine.ask(&Caller::User, ask::Feed(feed_of(asked)))?;
     let (lines, printed) = mpsc::channel();
     for entry in page.entries.into_iter().rev() {
@@ -224,9 +226,9 @@ fn follow(engine: Arc<Engine>, asked: &FeedArgs, json: bool) -> Result<ExitCode,
     })?;
     for entry in printed {
         let is_read = if json {
-            out::json(&entry)
+            out::print_json(&entry)
         } else {
-            out::line(&print::entry(&entry, |_| None))
+            out::print_line(&print::entry_line(&entry, |_| None))
         };
         if !is_read {
             return Ok(ExitCode::SUCCESS);
@@ -249,7 +251,7 @@ fn is_set(variable: &str) -> bool {
 }
 
 /// Starts the window. Its program is beside this one or on PATH.
-fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
+fn start_window(cli: &Cli) -> Result<ExitCode, Refusal> {
     if cfg!(target_os = "linux") && !DISPLAYS.iter().any(|it| is_set(it)) {
         return Err(Refusal::new(
             Code::NotFound,
@@ -279,10 +281,10 @@ fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
     }
 }
 
-fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Refusal> {
+fn print_completions(shell: clap_complete::Shell) -> Result<ExitCode, Refusal> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "engram", &mut script);
-    out::line(String::from_utf8_lossy(&script).trim_end());
+    out::print_line(String::from_utf8_lossy(&script).trim_end());
     Ok(ExitCode::SUCCESS)
 }
 

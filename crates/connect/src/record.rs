@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use engram_engine::{keep_file, read_file};
-use engram_model::{Client, Refusal, quoted};
+use engram_engine::{read_file, write_home_file};
+use engram_model::{Client, Refusal, shell_quoted};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -77,7 +77,7 @@ impl EditRecord {
 
     /// Stores the record, which only the user can read, since it may hold the file's secrets.
     pub(crate) fn store(&self, home: &Path, named: &Path) -> Result<(), Refusal> {
-        keep_file(home, &record_name(named), &json!(self).to_string())
+        write_home_file(home, &record_name(named), &json!(self).to_string())
     }
 
     /// Removes the record after undo.
@@ -135,7 +135,7 @@ pub fn configurations_naming(
             let command = if path.ends_with(MCP) {
                 let root = path.parent().unwrap_or(&path).display().to_string();
                 let agent = Client::Claude.name();
-                format!("engram --repo {} connect {agent}", quoted(&root))
+                format!("engram --repo {} connect {agent}", shell_quoted(&root))
             } else {
                 format!("engram connect {}", Client::Codex.name())
             };

@@ -10,7 +10,7 @@ use std::{fs, hint::black_box, path::Path, time::Instant};
 
 use engram_consistency::{
     claim::Claim,
-    screen, screen_bytes, secrets,
+    find_secrets, screen, screen_bytes,
     tier::{self, Said},
 };
 use engram_model::FactType;
@@ -73,7 +73,7 @@ fn times() {
         screen_bytes(code.as_bytes()).is_some()
     });
     time("16 MB of sources, all that is found", 1, || {
-        secrets(code.as_bytes()).is_empty()
+        find_secrets(code.as_bytes()).is_empty()
     });
     time("16 MB of UTF-16", 1, || screen_bytes(&wide).is_some());
     time("16 MB of random bytes", 1, || {
@@ -103,7 +103,7 @@ fn times() {
     ] {
         let text = unit.repeat((16 << 20) / unit.len());
         time(&format!("16 MB of {unit:?}"), 1, || {
-            secrets(text.as_bytes()).is_empty()
+            find_secrets(text.as_bytes()).is_empty()
         });
     }
 }
@@ -125,7 +125,7 @@ fn claims() {
         valid_until: None,
     };
     time("its keys", 10_000, || {
-        tier::keys(&a, "auth").asked.is_empty()
+        tier::claim_keys(&a, "auth").asked.is_empty()
     });
     time("two claims compared", 10_000, || {
         tier::compare(&said(&a), &said(&b)).is_some()

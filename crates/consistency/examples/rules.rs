@@ -30,7 +30,7 @@ fn main() {
     for pair in pairs::developed().iter().chain(&pairs::unseen()) {
         let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
         read.push(time(|| Claim::read(&pair.a)));
-        keys.push(time(|| tier::keys(&a, &pair.topic_a)));
+        keys.push(time(|| tier::claim_keys(&a, &pair.topic_a)));
         let (left, right) = (said(&a, &pair.topic_a), said(&b, &pair.topic_b));
         let found = tier::compare(&left, &right).map(|it| it.tier);
         let took = time(|| tier::compare(&left, &right));

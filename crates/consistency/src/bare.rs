@@ -132,7 +132,7 @@ fn is_random(word: &[u8]) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"+/_%-".contains(b))
         && !PUBLIC.iter().any(|beginning| word.starts_with(beginning))
         && !is_labelled(word);
-    if !may_be || !judge::random(word) {
+    if !may_be || !judge::is_random(word) {
         return false;
     }
     let count = |is: fn(&u8) -> bool| word.iter().filter(|b| is(b)).count();

@@ -9,12 +9,14 @@ pub(crate) fn no_placeholder(value: &[u8]) -> bool {
     // One in thirty keys of capitals and digits has no digit, but no name has so many capitals in a
     // row.
     let solid = value.len() >= 16 && value.iter().all(u8::is_ascii_uppercase);
-    !is_placeholder(value) && !rules::never(value) && (digits || solid || !is_name_or_path(value))
+    !is_placeholder(value)
+        && !rules::is_never_secret(value)
+        && (digits || solid || !is_name_or_path(value))
 }
 
 /// Judges a value beside a vendor's name, which may also be a word.
 pub(crate) fn drawn_and_no_words(value: &[u8]) -> bool {
-    !is_placeholder(value) && !rules::never(value) && !is_name_or_path(value)
+    !is_placeholder(value) && !rules::is_never_secret(value) && !is_name_or_path(value)
 }
 
 /// Accepts any value.
@@ -23,13 +25,13 @@ pub(crate) fn always(_: &[u8]) -> bool {
 }
 
 /// Whether a value is varied enough to be random, unlike `0000` or `<token>`.
-pub(crate) fn random(value: &[u8]) -> bool {
+pub(crate) fn is_random(value: &[u8]) -> bool {
     !is_placeholder(value) && entropy(value) >= 3.0
 }
 
 /// Accepts a password chosen by a person, which need not be random: anything but placeholders,
 /// references, common words and plain numbers.
-pub(crate) fn password(value: &[u8]) -> bool {
+pub(crate) fn is_password(value: &[u8]) -> bool {
     const COMMON: [&str; 16] = [
         "password",
         "passwd",
@@ -57,7 +59,7 @@ pub(crate) fn password(value: &[u8]) -> bool {
 
 /// Accepts a password that only a name announces: letters, digits and punctuation as people choose
 /// them, but neither an algorithm nor an example.
-pub(crate) fn chosen(value: &[u8]) -> bool {
+pub(crate) fn is_named_password(value: &[u8]) -> bool {
     const NAMES: [&str; 36] = [
         "aes", "argon", "base", "bcrypt", "blake", "changeme", "demo", "ed25519", "es256", "foo",
         "hs256", "http", "hmac", "ipv", "md5", "my", "oauth", "p256", "pass", "pbkdf", "pkcs",
@@ -77,15 +79,15 @@ pub(crate) fn chosen(value: &[u8]) -> bool {
         })
         && !NAMES.iter().any(|name| lower.starts_with(name.as_bytes()))
         && !is_named_id(value)
-        && password(value)
+        && is_password(value)
 }
 
-/// Like [`chosen`], after a name alone: `the password Winter2024!`.
+/// Like [`is_named_password`], after a name alone: `the password Winter2024!`.
 pub(crate) fn clearly_chosen(value: &[u8]) -> bool {
     let value = value.strip_suffix(b".").unwrap_or(value);
     let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
     let has_sign = value.iter().any(|b| b"!#$%^&*?~".contains(b));
-    value.len() >= 8 && (digits >= 2 || has_sign) && chosen(value)
+    value.len() >= 8 && (digits >= 2 || has_sign) && is_named_password(value)
 }
 
 /// Accepts a password of several words, unless they describe one: `case-sensitive-by-default`,
@@ -142,13 +144,13 @@ pub(crate) fn words_as_password(value: &[u8]) -> bool {
 }
 
 /// Judges a credential for a registry or a proxy: of any form, but not a reference.
-pub(crate) fn given(value: &[u8]) -> bool {
+pub(crate) fn is_credential(value: &[u8]) -> bool {
     !is_placeholder(value) && !is_reference(value)
 }
 
 /// Judges a value assigned to a name that only secrets have: it must be random, and not an id, a
 /// word or code.
-pub(crate) fn assigned(value: &[u8]) -> bool {
+pub(crate) fn is_assigned_secret(value: &[u8]) -> bool {
     let value = without_pin(value.strip_suffix(b".").unwrap_or(value));
     let classes = [
         value.iter().any(u8::is_ascii_lowercase),
@@ -165,39 +167,39 @@ pub(crate) fn assigned(value: &[u8]) -> bool {
         && !is_name_or_path(value)
         && mixed
         && (digits || value.len() >= 20 || (lower && upper && value.len() >= 12))
-        && entropy(value) >= variety(value)
+        && entropy(value) >= least_entropy(value)
 }
 
-/// Does the same as [`assigned`] for names that a digest may have too, such as `token`.
+/// Does the same as [`is_assigned_secret`] for names that a digest may have too, such as `token`.
 pub(crate) fn assigned_and_no_digest(value: &[u8]) -> bool {
-    assigned(value) && !is_digest(value.strip_suffix(b".").unwrap_or(value))
+    is_assigned_secret(value) && !is_digest(value.strip_suffix(b".").unwrap_or(value))
 }
 
-/// Does the same as [`assigned`] for vague names, such as `key`.
+/// Does the same as [`is_assigned_secret`] for vague names, such as `key`.
 pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     value.len() >= 15
         && letters
         && value.iter().any(u8::is_ascii_digit)
         && !value.iter().all(u8::is_ascii_hexdigit)
-        && assigned(value)
+        && is_assigned_secret(value)
         && entropy(value) >= 3.5
 }
 
-/// Does the same as [`assigned`] for slightly clearer names, such as `acme_key`: the value needs a
+/// Does the same as [`is_assigned_secret`] for slightly clearer names, such as `acme_key`: the value needs a
 /// digest's length, and may be hex.
 pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
-    value.len() >= 32 && assigned(value) && value.iter().any(u8::is_ascii_alphabetic)
+    value.len() >= 32 && is_assigned_secret(value) && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Does the same as [`assigned`] after the full name of a secret, such as `the API key`: the value
+/// Does the same as [`is_assigned_secret`] after the full name of a secret, such as `the API key`: the value
 /// may be hex, too.
 pub(crate) fn given_as_key(value: &[u8]) -> bool {
     assigned_and_certain(value) || assigned_and_long(value)
 }
 
 /// The least bits per byte of a random value; short values and hex digits have fewer.
-fn variety(value: &[u8]) -> f64 {
+fn least_entropy(value: &[u8]) -> f64 {
     match value.len() {
         ..16 => 2.8,
         _ if value.iter().all(u8::is_ascii_hexdigit) => 3.0,

@@ -19,4 +19,4 @@ pub mod tier;
 mod views;
 
 pub use mask::{Masked, mask, mask_diff, mask_span};
-pub use secret::{SecretMatch, screen, screen_bytes, secrets};
+pub use secret::{SecretMatch, find_secrets, screen, screen_bytes};

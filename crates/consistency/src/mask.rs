@@ -3,8 +3,8 @@
 use std::{collections::HashMap, ops::Range};
 
 use crate::{
-    rules::bare,
-    secret::{MARK, secrets},
+    rules::bare_name,
+    secret::{MARK, find_secrets},
 };
 
 /// A text with a mark in place of each secret, such as `[masked: GitHub token]`.
@@ -33,7 +33,7 @@ pub fn mask_span(file: &[u8], span: Range<usize>, decode: impl Fn(&[u8]) -> Stri
         text: String::new(),
         masked: 0,
     };
-    for secret in secrets(file) {
+    for secret in find_secrets(file) {
         if secret.range.end <= start || secret.range.start >= end {
             continue;
         }
@@ -52,8 +52,8 @@ pub fn mask_span(file: &[u8], span: Range<usize>, decode: impl Fn(&[u8]) -> Stri
 pub fn mask_diff(diff: Masked, files: &[Vec<u8>]) -> Masked {
     let mut hidden = HashMap::new();
     for file in files {
-        for secret in secrets(file) {
-            for line in lines_of(file, &secret.range) {
+        for secret in find_secrets(file) {
+            for line in credential_lines(file, &secret.range) {
                 hidden.insert(line, secret.rule);
             }
         }
@@ -82,7 +82,7 @@ pub fn mask_diff(diff: Masked, files: &[Vec<u8>]) -> Masked {
 }
 
 /// The lines of a multi-line credential, each without its line end.
-fn lines_of<'f>(file: &'f [u8], range: &Range<usize>) -> impl Iterator<Item = &'f [u8]> {
+fn credential_lines<'f>(file: &'f [u8], range: &Range<usize>) -> impl Iterator<Item = &'f [u8]> {
     let secret = file.get(range.clone()).unwrap_or_default();
     let is_long = memchr::memchr(b'\n', secret).is_some();
     let lines = if is_long { secret } else { &[] };
@@ -93,5 +93,5 @@ fn lines_of<'f>(file: &'f [u8], range: &Range<usize>) -> impl Iterator<Item = &'
 }
 
 fn mark(rule: &'static str) -> String {
-    format!("{MARK}{}]", bare(rule))
+    format!("{MARK}{}]", bare_name(rule))
 }

@@ -5,8 +5,9 @@
 
 use crate::{
     judge::{
-        always, assigned, assigned_and_certain, assigned_and_long, assigned_and_no_digest, chosen,
-        clearly_chosen, given, given_as_key, no_placeholder, password, random, words_as_password,
+        always, assigned_and_certain, assigned_and_long, assigned_and_no_digest, clearly_chosen,
+        given_as_key, is_assigned_secret, is_credential, is_named_password, is_password, is_random,
+        no_placeholder, words_as_password,
     },
     rules::Rule,
 };
@@ -45,185 +46,185 @@ pub(crate) const RULES: &[Rule] = &[
     // Prefixes and forms that identify a token on their own; the maintained rules require more.
     Rule {
         judge: no_placeholder,
-        ..shape(
+        ..random_rule(
             "an Anthropic API key",
             &["sk-ant-"],
             r"\b(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})",
         )
     },
-    shape(
+    random_rule(
         "an OpenAI API key",
         &["sk-"],
         r"\b(sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,80}))(?:[^A-Za-z0-9_-]|$)",
     ),
-    shape(
+    random_rule(
         "a GitHub token",
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
         r"\b((?:gh[pousr]|github_pat)_[A-Za-z0-9_]{36,})",
     ),
-    shape(
+    random_rule(
         "a Slack token",
         &["xox"],
         r"\b(xox[abeoprs]-(?:\d-)?\d[A-Za-z0-9-]{9,})",
     ),
-    shape(
+    random_rule(
         "a JSON web token",
         &["ey"],
         r"\b(ey[A-Za-z0-9_-]{17,}\.ey[A-Za-z0-9_-]{17,}(?:\.[A-Za-z0-9_-]{0,})?)",
     ),
-    shape(
+    random_rule(
         "a Google OAuth secret",
         &["gocspx-"],
         r"\b(GOCSPX-[A-Za-z0-9_-]{28})",
     ),
-    shape(
+    random_rule(
         "a Google OAuth token",
         &["ya29."],
         r"\b(ya29\.[A-Za-z0-9_-]{30,})",
     ),
-    shape(
+    random_rule(
         "a Firebase server key",
         &[":apa91b"],
         r"\b([A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100,})",
     ),
-    shape(
+    random_rule(
         "a Stripe webhook secret",
         &["whsec_"],
         r"\b(whsec_[A-Za-z0-9+/]{24,64}=?)",
     ),
-    shape(
+    random_rule(
         "a Square OAuth secret",
         &["sq0csp-"],
         r"\b(sq0csp-[A-Za-z0-9_\\-]{40,})",
     ),
-    shape(
+    random_rule(
         "a Braintree access token",
         &["access_token$"],
         r"\b(access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32})",
     ),
-    shape("a Twilio API key", &["sk"], r"\b(SK[0-9a-fA-F]{32})\b"),
-    shape(
+    random_rule("a Twilio API key", &["sk"], r"\b(SK[0-9a-fA-F]{32})\b"),
+    random_rule(
         "a Mailchimp API key",
         &["-us"],
         r"\b([0-9a-f]{32}-us\d{1,2})\b",
     ),
-    shape(
+    random_rule(
         "a Resend API key",
         &["re_"],
         r"\b(re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24})\b",
     ),
-    shape(
+    random_rule(
         "a Telegram bot token",
         &[":aa"],
         r"(?:\b|bot)(\d{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)",
     ),
-    shape(
+    random_rule(
         "a Discord bot token",
         &["."],
         r"\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?:[^A-Za-z0-9_-]|$)",
     ),
-    shape(
+    random_rule(
         "a Discord webhook",
         &["/api/webhooks/"],
         r"(https://[a-z.]{0,20}discord(?:app)?\.com/api/webhooks/\d{17,20}/[A-Za-z0-9_-]{60,80})",
     ),
-    shape(
+    random_rule(
         "an Atlassian API token",
         &["atbb", "atctt3"],
         r"\b(AT(?:BB|CTT3)[A-Za-z0-9_=-]{28,})",
     ),
-    shape(
+    random_rule(
         "a HubSpot access token",
         &["pat-"],
         r"\b(pat-(?:na|eu|ap)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b",
     ),
-    shape(
+    random_rule(
         "a SonarQube token",
         &["squ_", "sqp_", "sqa_"],
         r"\b(sq[upa]_[0-9a-f]{40})\b",
     ),
-    shape(
+    random_rule(
         "a Mapbox secret token",
         &["sk.eyj"],
         r"\b(sk\.eyJ[A-Za-z0-9_-]{30,}\.[A-Za-z0-9_-]{20,})",
     ),
-    shape(
+    random_rule(
         "a Netlify access token",
         &["nfp_"],
         r"\b(nfp_[A-Za-z0-9]{36})\b",
     ),
-    shape("a Klaviyo API key", &["pk_"], r"\b(pk_[0-9a-f]{34})\b"),
-    shape(
+    random_rule("a Klaviyo API key", &["pk_"], r"\b(pk_[0-9a-f]{34})\b"),
+    random_rule(
         "a Honeycomb ingest key",
         &["hcaik_", "hcaic_", "hcalk_"],
         r"\b(hca[il][kc]_[0-9a-z]{32,64})\b",
     ),
-    shape(
+    random_rule(
         "a LaunchDarkly key",
         &["sdk-", "api-"],
         r"\b((?:sdk|api)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b",
     ),
-    shape(
+    random_rule(
         "a Twilio auth token",
         &["ac"],
         r"\bAC[0-9a-f]{32}:([0-9a-f]{32})\b",
     ),
-    shape("a Mailgun API key", &["key-"], r"\b(key-[0-9a-f]{32})\b"),
-    shape(
+    random_rule("a Mailgun API key", &["key-"], r"\b(key-[0-9a-f]{32})\b"),
+    random_rule(
         "an Airtable token",
         &["pat"],
         r"\b(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
     ),
-    shape(
+    random_rule(
         "an Asana token",
         &["1/", "2/"],
         r"(?:^|[^A-Za-z0-9/])([12]/\d{13,17}(?:/\d{13,17})?:[0-9a-f]{32})\b",
     ),
-    shape(
+    random_rule(
         "a ClickUp token",
         &["pk_"],
         r"\b(pk_\d{6,10}_[A-Z0-9]{32})\b",
     ),
-    shape("a Fireworks API key", &["fw_"], r"\b(fw_[A-Za-z0-9]{24})\b"),
-    shape(
+    random_rule("a Fireworks API key", &["fw_"], r"\b(fw_[A-Za-z0-9]{24})\b"),
+    random_rule(
         "an Alibaba access key",
         &["ltai"],
         r"\b(LTAI[A-Za-z0-9]{17,21})\b",
     ),
-    shape(
+    random_rule(
         "a Google refresh token",
         &["1//0"],
         r"\b(1//0[A-Za-z0-9_-]{40,})",
     ),
-    shape(
+    random_rule(
         "an Amazon MWS token",
         &["amzn.mws."],
         r"\b(amzn\.mws\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     ),
-    shape(
+    random_rule(
         "a Dropbox token",
         &["sl."],
         r"\b(sl\.(?:u\.)?[A-Za-z0-9_-]{120,})",
     ),
-    shape(
+    random_rule(
         "a PyPI upload token",
         &["pypi-age"],
         // A version 2 macaroon in base64; words may also be between the hyphens.
         r"\b(pypi-AgE[A-Za-z0-9_-]{50,})",
     ),
-    shape(
+    random_rule(
         "a Rust registry API key",
         &["cio"],
         r"\b(cio[A-Za-z0-9]{32})\b",
     ),
-    shape(
+    random_rule(
         "a Hugging Face access token",
         &["hf_"],
         r"\b(hf_[A-Za-z0-9]{30,60})\b",
     ),
     Rule {
         judge: always,
-        ..shape(
+        ..random_rule(
             "a private key",
             &["putty-user-key-file", "private-lines", "ls0tls1crudjti"],
             // The last alternatives are those headers in base64.
@@ -232,7 +233,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: always,
-        ..shape(
+        ..random_rule(
             "a private key",
             &["private key"],
             // The header is enough to find it; the body is masked too, as much of it as matches.
@@ -240,16 +241,16 @@ pub(crate) const RULES: &[Rule] = &[
         )
     },
     Rule {
-        judge: password,
-        ..shape(
+        judge: is_password,
+        ..random_rule(
             "a password in a connection string",
             &["://"],
             r#"(?i)\b[a-z][a-z0-9+.-]+://[^\s:/@'"<>`]*:([^\s/@'"<>`]{3,})@[a-z0-9\[]"#,
         )
     },
     Rule {
-        judge: password,
-        ..shape(
+        judge: is_password,
+        ..random_rule(
             "a password in a connection string",
             &["password", "pwd"],
             // Limited in length, since a match that may never close would be searched to the end
@@ -263,56 +264,56 @@ pub(crate) const RULES: &[Rule] = &[
         )
     },
     Rule {
-        judge: password,
-        ..shape(
+        judge: is_password,
+        ..random_rule(
             "a password in a connection string",
             &["jdbc:oracle:"],
             r#"(?i)jdbc:oracle:[a-z]+:[^\s"'/@]+/([^\s"'/@]{4,})@"#,
         )
     },
     Rule {
-        judge: password,
-        ..shape(
+        judge: is_password,
+        ..random_rule(
             "a password in a connection string",
             &["password=", "pwd="],
             r#"(?i)\b(?:password|pwd)=([^;\s'"<>]{4,});[ \t]?(?:server|data source|host|uid|user(?: id)?|database|initial catalog|port|encrypt|trusted?_?connection)[ \t]?="#,
         )
     },
     Rule {
-        judge: given,
-        ..shape(
+        judge: is_credential,
+        ..random_rule(
             "a password in a login file",
             &["machine ", ":_auth", ":_password"],
             r#"(?i)(?:\bmachine[ \t]\S+\s+login[ \t]\S+\s+password[ \t]|//[^\s"']+/:_(?:authToken|auth|password)[ \t]?=[ \t]?"?)([^\s"'$]{6,})"#,
         )
     },
     Rule {
-        judge: random,
-        ..shape(
+        judge: is_random,
+        ..random_rule(
             "a signed link",
             &["sig=", "signature="],
             r"(?i)[?&](?:sig|x-amz-signature|x-goog-signature)=([A-Za-z0-9%+/_=-]{40,})",
         )
     },
     Rule {
-        judge: random,
-        ..shape(
+        judge: is_random,
+        ..random_rule(
             "an authorization header",
             &["authorization"],
             r#"(?i)\bauthorization["']?\s{0,4}[:=,]\s{0,4}["']?(?:bearer|basic|token|api-?key|key|bot|jwt|ssws|geniekey|splunk)\s{1,4}([a-z0-9+/=._~:-]{12,})"#,
         )
     },
     Rule {
-        judge: random,
-        ..shape(
+        judge: is_random,
+        ..random_rule(
             "a bearer token",
             &["bearer"],
             r#"(?i)\bbearer\s{1,4}([a-z0-9+/=._~-]{20,})"#,
         )
     },
     Rule {
-        judge: assigned,
-        ..shape(
+        judge: is_assigned_secret,
+        ..random_rule(
             ASSIGNED,
             &["pass", "pwd", "_pw", ".pw", "key", "secret"],
             concat!(
@@ -326,8 +327,8 @@ pub(crate) const RULES: &[Rule] = &[
         )
     },
     Rule {
-        judge: chosen,
-        ..shape(
+        judge: is_named_password,
+        ..random_rule(
             ASSIGNED,
             &["passw", "passphrase", "pwd"],
             concat!(
@@ -340,7 +341,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: clearly_chosen,
-        ..shape(
+        ..random_rule(
             ASSIGNED,
             &["passw", "passphrase", "storepass"],
             concat!(
@@ -351,7 +352,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: given_as_key,
-        ..shape(
+        ..random_rule(
             ASSIGNED,
             &["key"],
             // "the API key for the bot is 3fK…"
@@ -364,7 +365,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: words_as_password,
-        ..shape(
+        ..random_rule(
             ASSIGNED,
             &["passw", "passphrase"],
             // "the DB password is correct-horse-battery"
@@ -378,7 +379,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: assigned_and_no_digest,
-        ..shape(
+        ..random_rule(
             ASSIGNED,
             &["secret", "token", "credential", "pat"],
             concat!(
@@ -391,7 +392,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: assigned_and_no_digest,
-        ..shape(
+        ..random_rule(
             ASSIGNED,
             &["pass", "secret", "token", "key"],
             // "with the password Tr0ub4dor&3"
@@ -403,7 +404,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: assigned_and_certain,
-        ..shape(
+        ..random_rule(
             ASSIGNED,
             &["key", "auth"],
             concat!(
@@ -414,7 +415,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         judge: assigned_and_long,
-        ..shape(
+        ..random_rule(
             ASSIGNED,
             &["key"],
             // A name such as `cache_key`, whose value is a digest, is matched first and captured in
@@ -430,8 +431,8 @@ pub(crate) const RULES: &[Rule] = &[
         )
     },
     Rule {
-        judge: assigned,
-        ..shape(
+        judge: is_assigned_secret,
+        ..random_rule(
             "a secret given to a command",
             &["pass", "token", "secret", "key", "pwd", "auth"],
             concat!(
@@ -446,7 +447,7 @@ pub(crate) const RULES: &[Rule] = &[
 const ASSIGNED: &str = "a secret assigned to a name";
 
 /// A rule with this pattern, whose value must also be varied.
-const fn shape(
+const fn random_rule(
     name: &'static str,
     keywords: &'static [&'static str],
     pattern: &'static str,
@@ -459,6 +460,6 @@ const fn shape(
         least: 0.0,
         unless: &[],
         only: &[],
-        judge: random,
+        judge: is_random,
     }
 }

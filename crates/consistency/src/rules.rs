@@ -41,13 +41,13 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// The text of a mark: the name of a rule without its article.
-pub(crate) fn bare(name: &'static str) -> &'static str {
+pub(crate) fn bare_name(name: &'static str) -> &'static str {
     name.split_once(' ').map_or(name, |it| it.1)
 }
 
 /// Whether this can be the text of a mark.
 pub(crate) fn is_bare_name(text: &[u8]) -> bool {
-    rules().any(|rule| bare(rule.name).as_bytes() == text)
+    rules().any(|rule| bare_name(rule.name).as_bytes() == text)
 }
 
 /// How a token ends in the maintained rules, which read code, and in ours, which also read
@@ -86,7 +86,7 @@ static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
         .flat_map(|(at, rule)| rule.keywords.iter().map(move |keyword| (at, *keyword)));
     let (owners, keywords): (Vec<usize>, Vec<&str>) = owned.unzip();
     Screen {
-        finder: look_for(&keywords, None),
+        finder: keyword_finder(&keywords, None),
         fast: OnceLock::new(),
         keywords,
         owners,
@@ -98,12 +98,12 @@ static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
 static NEVER: LazyLock<Vec<Regex>> = LazyLock::new(|| compile_all(UNLESS));
 
 /// Whether a value is one that is never a secret.
-pub(crate) fn never(value: &[u8]) -> bool {
+pub(crate) fn is_never_secret(value: &[u8]) -> bool {
     NEVER.iter().any(|it| it.is_match(value))
 }
 
 /// All matches, in order and without overlaps, each under the name of its most specific rule.
-pub(crate) fn search(text: &[u8]) -> Vec<SecretMatch> {
+pub(crate) fn search_rules(text: &[u8]) -> Vec<SecretMatch> {
     let screen = &*SCREEN;
     let mut wanted = vec![false; screen.rules.len()];
     let mut missing = wanted.len();
@@ -147,7 +147,7 @@ pub(crate) fn search(text: &[u8]) -> Vec<SecretMatch> {
 impl Screen {
     fn finder(&self, length: usize) -> &AhoCorasick {
         if length >= FILE {
-            let make = || look_for(&self.keywords, Some(AhoCorasickKind::DFA));
+            let make = || keyword_finder(&self.keywords, Some(AhoCorasickKind::DFA));
             self.fast.get_or_init(make)
         } else {
             &self.finder
@@ -212,7 +212,7 @@ fn compile(pattern: &str) -> Regex {
     clippy::expect_used,
     reason = "constants; every test of this crate builds it"
 )]
-fn look_for(keywords: &[&str], kind: Option<AhoCorasickKind>) -> AhoCorasick {
+fn keyword_finder(keywords: &[&str], kind: Option<AhoCorasickKind>) -> AhoCorasick {
     AhoCorasick::builder()
         .kind(kind)
         .ascii_case_insensitive(true)
@@ -232,7 +232,7 @@ mod tests {
             let article = rule.name.starts_with("a ") || rule.name.starts_with("an ");
             assert!(article && !rule.name.contains(['[', ']']), "{}", rule.name);
         }
-        assert!(!never(b"hunter2") && never(b"${TOKEN}"));
+        assert!(!is_never_secret(b"hunter2") && is_never_secret(b"${TOKEN}"));
     }
 
     /// If a newer set ended tokens differently, its rules would not match in sentences.

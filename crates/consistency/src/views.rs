@@ -3,30 +3,34 @@
 
 use memchr::memchr;
 
-use crate::{SecretMatch, rules, secret::joined};
+use crate::{SecretMatch, rules, secret::merge_overlaps};
 
 /// Not ASCII, and not part of a word.
 const OTHER: u8 = 0xFF;
 
 /// Finds matches in all of these texts, with their positions in the bytes.
-pub(crate) fn search(bytes: &[u8]) -> Vec<SecretMatch> {
-    let mut found = rules::search(bytes);
+pub(crate) fn search_views(bytes: &[u8]) -> Vec<SecretMatch> {
+    let mut found = rules::search_rules(bytes);
     if memchr(0, bytes).is_none() {
         return found;
     }
     for width in [2, 4] {
         for low in [0, width - 1] {
             let text = narrowed(bytes, width, low);
-            found.extend(rules::search(&text).into_iter().map(|it| SecretMatch {
-                range: it.range.start * width..it.range.end * width,
-                ..it
-            }));
+            found.extend(
+                rules::search_rules(&text)
+                    .into_iter()
+                    .map(|it| SecretMatch {
+                        range: it.range.start * width..it.range.end * width,
+                        ..it
+                    }),
+            );
         }
     }
     // Finds text at any offset, such as UTF-16 that starts at an odd position.
     let text: Vec<u8> = bytes.iter().copied().filter(|b| *b != 0).collect();
-    found.extend(spread(bytes, rules::search(&text)));
-    joined(found)
+    found.extend(positions_in_bytes(bytes, rules::search_rules(&text)));
+    merge_overlaps(found)
 }
 
 /// Reads UTF-16 or UTF-32, with the low byte of each unit first or last.
@@ -44,7 +48,7 @@ fn narrowed(bytes: &[u8], width: usize, low: usize) -> Vec<u8> {
 }
 
 /// Converts positions in a text without its zeros to positions in the bytes.
-fn spread(bytes: &[u8], mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
+fn positions_in_bytes(bytes: &[u8], mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     let mut places = bytes.iter().enumerate().filter(|it| *it.1 != 0).enumerate();
     let mut place = |wanted: usize| places.by_ref().find(|it| it.0 == wanted).map(|it| it.1.0);
     for secret in &mut found {

@@ -19,7 +19,7 @@ use engram_model::{
 
 use crate::{
     Engine,
-    agents::{budgets, grants, metrics, opened, served},
+    agents::{budgets, grants, metrics, opening, served},
     asking::{deref, query},
     claims::{
         close, lineage, note, pointers, promote,
@@ -29,7 +29,7 @@ use crate::{
     conflicts::{gate, list},
     context::{Context, caller::is_token, names},
     evidence::health,
-    follow::answered::PromoteFollower,
+    follow::promotion::PromoteFollower,
     home::calls::BegunCall,
     log_cause,
     messages::{brief, hooks, message, send},
@@ -93,14 +93,14 @@ impl Engine {
         gone: Option<Gone>,
     ) -> Result<Reply, Refusal> {
         let terms = request.terms();
-        if !terms.who.is(caller) && *caller == Caller::User {
+        if !terms.who.may_ask(caller) && *caller == Caller::User {
             return Err(Refusal::new(
                 Code::ScopeDenied,
                 format!("only an agent may call {}", terms.name),
                 "You need no permission: read it, or grant it to an agent.",
             ));
         }
-        if !terms.who.is(caller) {
+        if !terms.who.may_ask(caller) {
             return Err(Refusal::new(
                 Code::ScopeDenied,
                 format!("only the user may call {}", terms.name),
@@ -120,7 +120,7 @@ impl Engine {
         }
         self.ensure_open()?;
         let is_of_many = matches!(request, Request::CheckPointers(_));
-        let context = Context::begun(self, caller, gone, is_of_many);
+        let context = Context::for_request(self, caller, gone, is_of_many);
         let is_hook = matches!(request, Request::Hook(_));
         let begun = BegunCall::of(caller, &request, self.world.now());
         let answered = context
@@ -133,16 +133,16 @@ impl Engine {
                     budgets::count_refusal(&context, refusal);
                 }
             })
-            .map_err(|it| self.name_the_file(it))
+            .map_err(|it| self.name_home(it))
             .map_err(|it| match caller {
                 Caller::User => it,
-                Caller::Agent(_) => without_secrets(it),
+                Caller::Agent(_) => mask_refusal(it),
             })
             .inspect_err(log_cause);
         if let Some(begun) = begun {
-            let project = context.found_project();
+            let project = context.cached_project();
             self.calls
-                .keep(begun, project, self.world.now(), answered.as_ref().err());
+                .log_call(begun, project, self.world.now(), answered.as_ref().err());
         }
         answered
     }
@@ -177,11 +177,11 @@ impl Answers for Answering<'_> {
     }
 
     fn get(&self, id: EngramId) -> Result<Box<Engram>, Refusal> {
-        read::record(self.0, id).map(Box::new)
+        read::read_record(self.0, id).map(Box::new)
     }
 
     fn log(&self, id: EngramId) -> Result<Vec<Entry>, Refusal> {
-        read::log_of(self.0, id)
+        read::visible_history(self.0, id)
     }
 
     fn restore(&self, id: EngramId) -> Result<PutReply, Refusal> {
@@ -203,13 +203,13 @@ impl Answers for Answering<'_> {
     fn query(&self, query: Query) -> Result<QueryReply, Refusal> {
         let reply = query::search(self.0, &query)?;
         if promote::note_answered(self.0, &reply.engrams) {
-            self.0.engine.wake::<PromoteFollower>();
+            self.0.engine.wake_follower::<PromoteFollower>();
         }
         Ok(reply)
     }
 
     fn deref(&self, deref: Deref) -> Result<Box<Dereferenced>, Refusal> {
-        deref::fetch(self.0, deref).map(Box::new)
+        deref::dereference(self.0, deref).map(Box::new)
     }
 
     fn note(&self, note: Note) -> Result<NoteReply, Refusal> {
@@ -217,11 +217,11 @@ impl Answers for Answering<'_> {
     }
 
     fn feed(&self, feed: Feed) -> Result<FeedPage, Refusal> {
-        read::page(self.0, &feed)
+        read::feed_page(self.0, &feed)
     }
 
     fn facets(&self, filter: Filter) -> Result<Box<Facets>, Refusal> {
-        read::count(self.0, &filter).map(Box::new)
+        read::count_facets(self.0, &filter).map(Box::new)
     }
 
     fn source(&self, view: SourceView) -> Result<Box<SourceReply>, Refusal> {
@@ -237,11 +237,11 @@ impl Answers for Answering<'_> {
     }
 
     fn repin(&self, id: EngramId) -> Result<PutReply, Refusal> {
-        pointers::point_at_now(self.0, id)
+        pointers::repin_claim(self.0, id)
     }
 
     fn reverify(&self, id: EngramId) -> Result<PutReply, Refusal> {
-        pointers::ask_again(self.0, id)
+        pointers::ask_to_reverify(self.0, id)
     }
 
     fn load_sample(&self) -> Result<SampleReply, Refusal> {
@@ -253,7 +253,7 @@ impl Answers for Answering<'_> {
     }
 
     fn standing(&self, pointer: PointerInput) -> Result<Box<Standing>, Refusal> {
-        read::view(self.0, pointer, engram_pointers::standing_of).map(Box::new)
+        read::view_pointer(self.0, pointer, engram_pointers::standing_of).map(Box::new)
     }
 
     fn track(&self, pointer: PointerInput) -> Result<Box<CheckedPointer>, Refusal> {
@@ -261,7 +261,7 @@ impl Answers for Answering<'_> {
     }
 
     fn blame(&self, pointer: PointerInput) -> Result<Blame, Refusal> {
-        read::view(self.0, pointer, engram_pointers::blame)
+        read::view_pointer(self.0, pointer, engram_pointers::blame)
     }
 
     fn adopt(&self, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
@@ -275,13 +275,13 @@ impl Answers for Answering<'_> {
     }
 
     fn conflict(&self, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
-        let conflict = list::one_conflict(self.0, id)?;
+        let conflict = list::find_conflict(self.0, id)?;
         served::note_sides(self.0, std::slice::from_ref(&conflict))?;
         Ok(conflict)
     }
 
     fn gate(&self, check: GateCheck) -> Result<GateReply, Refusal> {
-        gate::gate_of(self.0, check)
+        gate::check_gate(self.0, check)
     }
 
     fn resolve(&self, resolve: Box<Resolve>) -> Result<ResolveReply, Refusal> {
@@ -293,15 +293,15 @@ impl Answers for Answering<'_> {
     }
 
     fn status(&self) -> Result<Box<StatusReply>, Refusal> {
-        status::where_things_stand(self.0).map(Box::new)
+        status::compose_status(self.0).map(Box::new)
     }
 
     fn agents(&self) -> Result<Box<AgentsReply>, Refusal> {
-        opened::who_called(self.0).map(Box::new)
+        opening::list_agents(self.0).map(Box::new)
     }
 
     fn open_agent(&self, opening: Opening) -> Result<AgentOpened, Refusal> {
-        opened::open_one(self.0, &opening)
+        opening::open_agent(self.0, &opening)
     }
 
     fn next_turn(&self, next: NextTurn) -> Result<Turned, Refusal> {
@@ -309,15 +309,15 @@ impl Answers for Answering<'_> {
     }
 
     fn budget(&self, of: BudgetOf) -> Result<Box<BudgetsReply>, Refusal> {
-        budgets::budgets(self.0, &of).map(Box::new)
+        budgets::list_budgets(self.0, &of).map(Box::new)
     }
 
     fn metrics(&self) -> Result<MetricsReply, Refusal> {
-        metrics::measure(self.0)
+        metrics::project_metrics(self.0)
     }
 
     fn issue_grant(&self, wanted: GrantWanted) -> Result<GrantIssued, Refusal> {
-        grants::grant(self.0, wanted)
+        grants::give_grant(self.0, wanted)
     }
 
     fn grants(&self) -> Result<GrantsReply, Refusal> {
@@ -329,7 +329,7 @@ impl Answers for Answering<'_> {
     }
 
     fn request_deref(&self, wanted: Box<DerefRequest>) -> Result<Answered, Refusal> {
-        grants::request(self.0, *wanted)
+        grants::request_read(self.0, *wanted)
     }
 
     fn requests(&self, which: WhichRequests) -> Result<RequestsReply, Refusal> {
@@ -337,7 +337,7 @@ impl Answers for Answering<'_> {
     }
 
     fn grant_request(&self, answer: GrantAnswer) -> Result<GrantIssued, Refusal> {
-        grants::grant_requested(self.0, &answer)
+        grants::approve_request(self.0, &answer)
     }
 
     fn deny_request(&self, answer: DenyAnswer) -> Result<Answered, Refusal> {
@@ -352,7 +352,7 @@ impl Answers for Answering<'_> {
         &self,
         of: engram_model::BriefOf,
     ) -> Result<Box<engram_model::ShownBrief>, Refusal> {
-        brief::shown_brief(self.0, &of).map(Box::new)
+        brief::brief_for_user(self.0, &of).map(Box::new)
     }
 
     fn pin(&self, what: Pinning) -> Result<BriefReply, Refusal> {
@@ -368,18 +368,18 @@ impl Answers for Answering<'_> {
     }
 
     fn hook(&self, hook: Box<Hook>) -> Result<Box<HookReply>, Refusal> {
-        hooks::pass_on(self.0, *hook).map(Box::new)
+        hooks::answer_hook(self.0, *hook).map(Box::new)
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Result<ValidReply, Refusal> {
-        opened::refuse_unknown_caller(self.0)?;
-        let tokens = message::parsed(self.0, &message)?.checked.tokens;
+        opening::refuse_unknown_caller(self.0)?;
+        let tokens = message::checked_message(self.0, &message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
     }
 }
 
 /// Masks credentials: a refusal may repeat text of files and paths, such as headings.
-fn without_secrets(mut refusal: Refusal) -> Refusal {
+fn mask_refusal(mut refusal: Refusal) -> Refusal {
     for words in [&mut refusal.message, &mut refusal.hint] {
         *words = mask(words).text;
     }
@@ -388,7 +388,7 @@ fn without_secrets(mut refusal: Refusal) -> Refusal {
 
 fn with_names(mut reply: Reply) -> Reply {
     for engram in reply.records() {
-        engram.provenance.created_by = names::author(engram);
+        engram.provenance.created_by = names::author_of(engram);
     }
     reply
 }

@@ -41,12 +41,12 @@ impl<T> Decided<T> {
 }
 
 /// Plans and commits.
-pub(crate) fn decide<T>(
+pub(crate) fn plan_and_commit<T>(
     cx: &Context<'_>,
     ground: &Ground,
     plan: impl Fn(&Reader<'_>, JournalTime) -> Result<Plan<T>, Refusal>,
 ) -> Result<Decided<T>, Refusal> {
-    let called = cx.called()?;
+    let called = cx.calling_agent()?;
     let agent = called.map(|it| &it.agent.handle);
     let store = &cx.engine.store;
     let clock = cx.engine.world.now();
@@ -55,7 +55,7 @@ pub(crate) fn decide<T>(
         let Aftermath {
             entries: mut all,
             again,
-        } = risks::aftermath(cx, tx, now, &planned.entries)?;
+        } = risks::plan_consequences(cx, tx, now, &planned.entries)?;
         all.append(&mut planned.entries);
         planned.entries = all;
         Ok::<_, Refusal>((planned, again))
@@ -72,7 +72,7 @@ pub(crate) fn decide<T>(
     }
     // Followers record results that agents may not see, so their entries carry no traces of what
     // agents did.
-    let served = if cx.is_own() {
+    let served = if cx.is_of_engine() {
         Vec::new()
     } else {
         cx.engine.take_served()
@@ -83,9 +83,9 @@ pub(crate) fn decide<T>(
         } else {
             plan(tx, tx.now)?
         };
-        let mut entries = books(tx, ground, called, &served)?;
+        let mut entries = bookkeeping_entries(tx, ground, called, &served)?;
         entries.extend(planned.entries);
-        let places = record(tx, ground.project, agent, &entries)?;
+        let places = record_entries(tx, ground.project, agent, &entries)?;
         for version in again {
             tx.compare_again(ground.project, version)?;
         }
@@ -97,14 +97,14 @@ pub(crate) fn decide<T>(
             if let Some(last) = places.last() {
                 let operations = entries.iter().map(|it| &it.operation);
                 let claims = &cx.engine.caches.claims;
-                claims.recorded(ground.project, *last, operations);
+                claims.add_recorded(ground.project, *last, operations);
             }
             let placed = entries.iter().zip(places);
             let seqs = placed.filter(|it| it.0.is_answer).map(|it| it.1).collect();
             Ok(Decided { answer, seqs })
         }
         Err(refusal) => {
-            cx.engine.put_back(served);
+            cx.engine.put_back_served(served);
             Err(refusal)
         }
     }
@@ -120,7 +120,7 @@ pub(crate) fn note(
 ) -> Result<(), Refusal> {
     let places = engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
         let noted = operations(tx)?.into_iter().map(unsigned);
-        record(tx, project, agent, &noted.collect::<Vec<_>>())
+        record_entries(tx, project, agent, &noted.collect::<Vec<_>>())
     })?;
     if !places.is_empty() {
         engine.ring();
@@ -131,7 +131,7 @@ pub(crate) fn note(
 /// The entries that come before the planned ones: the project's location, the caller, and what
 /// agents were shown since the last write. Reads never wait for the disk; they are recorded with
 /// the next write.
-fn books(
+fn bookkeeping_entries(
     tx: &Writer<'_>,
     ground: &Ground,
     called: Option<&CallingAgent>,
@@ -165,7 +165,7 @@ fn unsigned(operation: Operation) -> Planned {
     Planned::private(operation, "")
 }
 
-fn record(
+fn record_entries(
     tx: &Writer<'_>,
     project: ProjectId,
     agent: Option<&AgentId>,

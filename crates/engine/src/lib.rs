@@ -1,4 +1,5 @@
-//! The composition of Engram: every surface sends one [`Request`] and gets one [`Reply`].
+//! The composition of Engram: every surface sends one [`Request`](engram_model::Request) and gets
+//! one [`Reply`](engram_model::Reply).
 //!
 //! A request is parsed (by `engram-model`), its inputs are gathered (resolved pointers, nearest
 //! claims, spending), it is decided (by `engram-gateway` and `engram-consistency`), committed once
@@ -57,7 +58,9 @@ pub use engram_pointers::track::{Anchor, RepoState, Span, SpanState};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
 pub use follow::Subscription;
-pub use home::files::{Moved, default_home, is_home_there, keep_file, look_at_home, move_home};
+pub use home::files::{
+    Moved, default_home, is_home_there, look_at_home, move_home, write_home_file,
+};
 pub use status::doctor::{Checkup, Diagnosis, Treatment};
 pub use status::recover::recover;
 pub use world::{Judge, World};
@@ -172,7 +175,7 @@ impl Engine {
 
     /// Opens a home in a given world.
     pub fn open_in(options: Options, world: World) -> Result<Self, Refusal> {
-        let store = home::files::open(&options.home, world.id())?;
+        let store = home::files::open(&options.home, world.new_id())?;
         let place = match options.repo {
             Some(path) => RepositoryPlace::At(std::path::absolute(&path).unwrap_or(path)),
             // A broken repository is reported by the requests that need it.
@@ -183,7 +186,7 @@ impl Engine {
         };
         Ok(Self {
             config: Config::read(&options.home)?,
-            bell: RwLock::new(bell(&store)?),
+            bell: RwLock::new(open_bell(&store)?),
             store,
             caches: Caches::default(),
             world,
@@ -209,7 +212,7 @@ impl Engine {
                 None
             }
         };
-        let project = project.unwrap_or_else(|| context::project::of_home(&self.store));
+        let project = project.unwrap_or_else(|| context::project::home_project(&self.store));
         Ok(self.agents.register(&self.world, label, project))
     }
 
@@ -235,7 +238,7 @@ impl Engine {
             RepositoryPlace::At(path) => path,
             RepositoryPlace::Below(from) => return Repo::discover(from),
         };
-        let kept = self.idle().pop();
+        let kept = self.idle_repos().pop();
         match kept.filter(Repo::is_as_opened) {
             Some(repo) => Ok(Some(repo)),
             None => Repo::open(path).map(Some),
@@ -244,22 +247,22 @@ impl Engine {
 
     /// Keeps a repository open for the next request, because opening it takes longer than the rest
     /// of most requests.
-    fn give_back(&self, repo: Repo) {
+    fn give_back_repo(&self, repo: Repo) {
         const KEPT: usize = 4;
-        let mut idle = self.idle();
+        let mut idle = self.idle_repos();
         if idle.len() < KEPT && matches!(self.place, RepositoryPlace::At(_)) {
             idle.push(repo);
         }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Repo>> {
+    fn idle_repos(&self) -> MutexGuard<'_, Vec<Repo>> {
         lock(&self.repos)
     }
 
     fn index(&self) -> Option<Arc<Index>> {
         let mut index = lock(&self.caches.index);
         if index.is_none() {
-            match Index::open(&self.store, conflicts::parsed::related) {
+            match Index::open(&self.store, conflicts::parsed::stored_keys) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
                 Err(error) => {
                     tracing::info!(%error, "no index is available; searching by scan");
@@ -294,8 +297,8 @@ impl Engine {
     }
 
     /// Adds the home's path to refusals that the home causes.
-    pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
-        crate::home::files::named(self.store.home(), refusal)
+    pub(crate) fn name_home(&self, refusal: Refusal) -> Refusal {
+        crate::home::files::name_home_in(self.store.home(), refusal)
     }
 
     /// Drops an index that failed, so that the next use reopens it.
@@ -306,7 +309,7 @@ impl Engine {
 
     /// Deletes an index that failed a query; the next process that opens it rebuilds it. Does
     /// nothing if another process has just deleted it.
-    fn drop_index(&self, error: &StoreError) {
+    fn delete_failed_index(&self, error: &StoreError) {
         self.close_index(error);
         if self.store.is_writable()
             && Index::is_there(self.store.home())
@@ -317,7 +320,7 @@ impl Engine {
     }
 
     /// Updates the index at least up to `seq`.
-    fn catch_up_to(&self, seq: u64) -> Result<(), IndexBehind> {
+    fn update_index_to(&self, seq: u64) -> Result<(), IndexBehind> {
         let index = self.index().ok_or(IndexBehind::Unopened)?;
         match index.catch_up_to(&self.store, seq) {
             Ok(cursor) if cursor >= seq => Ok(()),
@@ -353,7 +356,7 @@ impl Engine {
     fn ensure_open(&self) -> Result<(), Refusal> {
         if !self.store.is_here() {
             let renewed = self.store.renew();
-            renewed.map_err(|it| self.name_the_file(it.into()))?;
+            renewed.map_err(|it| self.name_home(it.into()))?;
             tracing::info!(home = %self.store.home().display(), "reopened the home");
         }
         let mut known = lock(&self.renewed);
@@ -362,8 +365,8 @@ impl Engine {
             return Ok(());
         }
         self.caches.forget();
-        *self.bell.write().unwrap_or_else(PoisonError::into_inner) = bell(&self.store)?;
-        self.listen_again()?;
+        *self.bell.write().unwrap_or_else(PoisonError::into_inner) = open_bell(&self.store)?;
+        self.reconnect_followers()?;
         *known = renewed;
         Ok(())
     }
@@ -375,7 +378,7 @@ impl Engine {
             return Ok(());
         }
         let retried = self.store.retry_writing();
-        if !retried.map_err(|it| self.name_the_file(it.into()))? {
+        if !retried.map_err(|it| self.name_home(it.into()))? {
             return Ok(());
         }
         tracing::info!(home = %self.store.home().display(), "the home is now writable");
@@ -389,10 +392,10 @@ impl Engine {
 
     /// Stores what agents were shown and no write has stored yet, and promotes claims that were
     /// returned to them. Call it before the process ends.
-    pub fn keep_shown(&self) -> Result<(), Refusal> {
+    pub fn store_before_exit(&self) -> Result<(), Refusal> {
         claims::promote::promote_answered(self);
         match self.caches.located.last() {
-            Some(seat) if self.store.is_writable() => self.store_shown(seat.project),
+            Some(seat) if self.store.is_writable() => self.store_served_prints(seat.project),
             _ => Ok(()),
         }
     }
@@ -406,8 +409,8 @@ impl Engine {
         if !self.store.is_writable() || self.is_following() {
             return Ok(());
         }
-        self.keep_shown()?;
-        follow::due::help_compare(self)?;
+        self.store_before_exit()?;
+        follow::due::compare_before_exit(self)?;
         let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
         if let Some(index) = self.index()
             && let Err(error) = index.cursor().and_then(|cursor| {
@@ -425,7 +428,7 @@ impl Engine {
 }
 
 /// The doorbell of a writable home.
-fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
+fn open_bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
     let home = store.is_writable().then(|| store.home());
     Ok(home.map(Doorbell::open).transpose()?)
 }
@@ -441,7 +444,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn not_found(id: EngramId) -> Refusal {
+fn no_engram(id: EngramId) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!("there is no engram {id}"),

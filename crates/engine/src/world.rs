@@ -78,7 +78,7 @@ impl World {
     }
 
     /// Returns 256 random bits as hex, which nobody can guess.
-    pub(crate) fn secret(&self) -> String {
+    pub(crate) fn new_secret(&self) -> String {
         let mut bytes = [0; 32];
         let mut chance = crate::lock(&self.chance);
         chance.fill_bytes(&mut bytes);
@@ -86,7 +86,7 @@ impl World {
     }
 
     /// A new id, sortable by time to the millisecond.
-    pub(crate) fn id(&self) -> Ulid {
+    pub(crate) fn new_id(&self) -> Ulid {
         let mut chance = crate::lock(&self.chance);
         let random = (u128::from(chance.next_u64()) << 64) | u128::from(chance.next_u64());
         Ulid::from_parts(self.now().as_millisecond().max(0) as u64, random)

@@ -164,17 +164,17 @@ impl ConnectHint {
     /// One hint for each agent. `program` is `engram` as a terminal finds it; `home` is given
     /// unless it is the default.
     pub fn all(program: &str, home: Option<&str>) -> Vec<Self> {
-        let home = home.map_or_else(String::new, |it| format!(" --home {}", quoted(it)));
+        let home = home.map_or_else(String::new, |it| format!(" --home {}", shell_quoted(it)));
         let hint = |it: &Client| Self {
             agent: it.title().to_owned(),
-            command: format!("{}{home} connect {}", quoted(program), it.name()),
+            command: format!("{}{home} connect {}", shell_quoted(program), it.name()),
         };
         Client::ALL.iter().map(hint).collect()
     }
 }
 
 /// A path as one word of a shell command.
-pub fn quoted(path: &str) -> String {
+pub fn shell_quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
     if path.chars().all(is_plain) {
         path.to_owned()

@@ -60,7 +60,7 @@ impl Filter {
     /// Whether it has no conditions.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
-            || (self.words().is_empty() && self.without_text() == Self::default())
+            || (self.search_words().is_empty() && self.without_text() == Self::default())
     }
 
     /// This filter without its past time.
@@ -79,7 +79,7 @@ impl Filter {
     }
 
     /// The words to search for. Non-ASCII letters must match in case, as in SQL.
-    pub fn words(&self) -> Vec<String> {
+    pub fn search_words(&self) -> Vec<String> {
         let text: String = self.text.chars().take(MAX_TEXT).collect();
         let words = text.split_whitespace().take(MAX_WORDS);
         words.map(str::to_ascii_lowercase).collect()
@@ -87,7 +87,7 @@ impl Filter {
 
     /// The topic without surrounding slashes.
     pub fn topic(&self) -> &str {
-        bare(&self.topic)
+        trim_slashes(&self.topic)
     }
 
     /// Whether an engram matches at this time.
@@ -106,8 +106,8 @@ impl Filter {
                 .ended
                 .is_none_or(|wanted| wanted == has_ended(engram, now))
             && self.held_at.is_none_or(|at| engram.holds_at(at))
-            && self.since.is_none_or(|since| engram.placed_at() >= since)
-            && self.until.is_none_or(|until| engram.placed_at() < until)
+            && self.since.is_none_or(|since| engram.list_time() >= since)
+            && self.until.is_none_or(|until| engram.list_time() < until)
             && is_on_topic(&engram.topic, &self.topic)
             && self.has_words(engram)
     }
@@ -124,7 +124,7 @@ impl Filter {
     }
 
     fn has_words(&self, engram: &Engram) -> bool {
-        let words = self.words();
+        let words = self.search_words();
         if words.is_empty() {
             return true;
         }
@@ -154,14 +154,14 @@ fn has_ended(engram: &Engram, now: Timestamp) -> bool {
 
 /// Whether a topic is the wanted topic or below it. An empty `wanted` matches every topic.
 pub fn is_on_topic(topic: &str, wanted: &str) -> bool {
-    let wanted = bare(wanted);
+    let wanted = trim_slashes(wanted);
     wanted.is_empty()
         || topic
             .strip_prefix(wanted)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn bare(topic: &str) -> &str {
+fn trim_slashes(topic: &str) -> &str {
     topic.trim().trim_matches('/')
 }
 

@@ -46,7 +46,7 @@ pub use conflict::{
 };
 pub use connection::{
     AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,
-    Connection, FileChange, FileShown, LineChange, quoted,
+    Connection, FileChange, FileShown, LineChange, shell_quoted,
 };
 pub use did::Did;
 pub use engram::{
@@ -82,7 +82,7 @@ pub use settings::{
     Density, EditorFound, Handed, Looked, Motion, OpenedReply, Recent, Settings, Surroundings,
     Theme, Zoom,
 };
-pub use text::{Noun, count, fold, is_hidden, shorten, thousands, unseen, visible};
+pub use text::{Noun, find_unseen, fold, format_count, is_hidden, shorten, thousands, visible};
 pub use time::{JournalTime, parse_time};
 
 /// The kind of the event that records a claim without evidence

@@ -46,7 +46,7 @@ pub enum Who {
 
 impl Who {
     /// Whether this caller may ask.
-    pub fn is(self, caller: &Caller) -> bool {
+    pub fn may_ask(self, caller: &Caller) -> bool {
         match (self, caller) {
             (Self::Anyone, _) | (Self::User, Caller::User) | (Self::Agent, Caller::Agent(_)) => {
                 true
@@ -288,7 +288,7 @@ impl Request {
 
     /// Refuses a request that came through the wrong call: reading and changing have separate
     /// permissions.
-    pub fn sent_by(&self, call: Call) -> Result<(), Refusal> {
+    pub fn refuse_wrong_call(&self, call: Call) -> Result<(), Refusal> {
         let (right, does) = if self.changes() {
             (Call::Change, "changes something")
         } else {
@@ -479,7 +479,7 @@ pub struct Feed {
     pub limit: Option<usize>,
     /// Every kind of entry, not only engrams.
     pub all: bool,
-    /// List the engrams by [`crate::Engram::placed`] instead of `seq`, and only the last version at
+    /// List the engrams by [`crate::Engram::list_place`] instead of `seq`, and only the last version at
     /// each place. A filter always implies this.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub listed: bool,

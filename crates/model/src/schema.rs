@@ -24,13 +24,13 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ),
         (
             "engram.record.json",
-            own::<Engram>("engram.record.json", true),
+            own_schema::<Engram>("engram.record.json", true),
         ),
-        ("draft.json", draft("draft.json")),
-        ("message.child.json", child("message.child.json")),
+        ("draft.json", draft_schema("draft.json")),
+        ("message.child.json", child_schema("message.child.json")),
         (
             "message.parent.json",
-            own::<ParentMessage>("message.parent.json", false),
+            own_schema::<ParentMessage>("message.parent.json", false),
         ),
     ]
 }
@@ -76,16 +76,16 @@ fn v01<T: JsonSchema>(family: &Family, name: &str) -> Value {
         .into_generator()
         .into_root_schema_for::<T>();
     Bare.transform(&mut schema);
-    let mut value = identified(schema, format!("{}/{name}.v0.1.json", family.base));
-    if let Some(properties) = fields(&mut value, "/properties") {
+    let mut value = with_schema_id(schema, format!("{}/{name}.v0.1.json", family.base));
+    if let Some(properties) = object_at(&mut value, "/properties") {
         properties.retain(|key, _| !family.without.contains(&key.as_str()));
     }
-    if let Some(pointers) = fields(&mut value, "/properties/pointers") {
+    if let Some(pointers) = object_at(&mut value, "/properties/pointers") {
         let pointer = format!("{}/pointer.v0.1.json", family.base);
         pointers.insert("items".to_owned(), json!({ "$ref": pointer }));
     }
     for (place, words) in family.says {
-        if let Some(property) = fields(&mut value, place) {
+        if let Some(property) = object_at(&mut value, place) {
             property.insert("description".to_owned(), json!(words));
         }
     }
@@ -93,7 +93,7 @@ fn v01<T: JsonSchema>(family: &Family, name: &str) -> Value {
 }
 
 /// One of our schemas: with `written`, for what Engram writes, otherwise for what it reads.
-fn own<T: JsonSchema>(file: &str, written: bool) -> Value {
+fn own_schema<T: JsonSchema>(file: &str, written: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().with_transform(Plain);
     let settings = if written {
         settings.for_serialize()
@@ -101,33 +101,33 @@ fn own<T: JsonSchema>(file: &str, written: bool) -> Value {
         settings.for_deserialize()
     };
     let schema = settings.into_generator().into_root_schema_for::<T>();
-    identified(schema, format!("engram://schemas/{file}"))
+    with_schema_id(schema, format!("engram://schemas/{file}"))
 }
 
 /// The schema of a draft. Its required fields are listed by hand: in Rust every field has a
 /// default, so that validation can report what is missing.
-fn draft(file: &str) -> Value {
-    let mut value = own::<Draft>(file, false);
+fn draft_schema(file: &str) -> Value {
+    let mut value = own_schema::<Draft>(file, false);
     require(&mut value, "", &["claim", "pointers"]);
     value
 }
 
 /// The schema of a child's message. Its engrams must state what Engram otherwise assumes
 /// (docs/design.md#what-a-draft-must-have).
-fn child(file: &str) -> Value {
-    let mut value = own::<ChildMessage>(file, false);
+fn child_schema(file: &str) -> Value {
+    let mut value = own_schema::<ChildMessage>(file, false);
     let on_the_bus = ["kind", "claim", "pointers", "confidence", "ttl", "scope"];
     require(&mut value, "/$defs/Draft", &on_the_bus);
     value
 }
 
 fn require(value: &mut Value, place: &str, keys: &[&str]) {
-    if let Some(object) = fields(value, place) {
+    if let Some(object) = object_at(value, place) {
         object.insert("required".to_owned(), json!(keys));
     }
 }
 
-fn identified(schema: Schema, id: String) -> Value {
+fn with_schema_id(schema: Schema, id: String) -> Value {
     let mut value = schema.to_value();
     if let Some(fields) = value.as_object_mut() {
         fields.insert("$id".to_owned(), json!(id));
@@ -135,7 +135,7 @@ fn identified(schema: Schema, id: String) -> Value {
     value
 }
 
-fn fields<'a>(value: &'a mut Value, place: &str) -> Option<&'a mut Map<String, Value>> {
+fn object_at<'a>(value: &'a mut Value, place: &str) -> Option<&'a mut Map<String, Value>> {
     value.pointer_mut(place).and_then(Value::as_object_mut)
 }
 

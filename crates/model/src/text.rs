@@ -31,7 +31,7 @@ pub(crate) fn spaced(name: &str) -> String {
 pub type Noun = (&'static str, &'static str);
 
 /// Formats a count: `1 engram`, `1,284 engrams`.
-pub fn count(number: u64, (one, many): Noun) -> String {
+pub fn format_count(number: u64, (one, many): Noun) -> String {
     let noun = if number == 1 { one } else { many };
     format!("{} {noun}", thousands(number))
 }
@@ -64,7 +64,7 @@ pub fn is_hidden(c: char) -> bool {
 /// mark or zero-width space. Such characters can spell words that a model reads and a person does
 /// not see. A joiner between two non-ASCII letters and a selector after an emoji are allowed.
 /// Control characters are not returned: every surface shows them.
-pub fn unseen(text: &str) -> Option<char> {
+pub fn find_unseen(text: &str) -> Option<char> {
     let joins =
         |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_unseen(c) && !is_joiner(c));
     let mut before = None;
@@ -143,7 +143,7 @@ mod tests {
             "a\u{301}\u{302}",
             "\u{1B}[0m",
         ] {
-            assert_eq!(unseen(written), None, "{written:?}");
+            assert_eq!(find_unseen(written), None, "{written:?}");
         }
         for hidden in [
             "a\u{E0041}\u{E0042}",
@@ -165,7 +165,7 @@ mod tests {
             "a\u{FFF0}b",
             "a\u{16FE4}b",
         ] {
-            assert!(unseen(hidden).is_some(), "{hidden:?}");
+            assert!(find_unseen(hidden).is_some(), "{hidden:?}");
         }
     }
 

@@ -111,26 +111,7 @@ pub(crate) fn locate<'r>(
             head,
             path,
             lines,
-        } => {
-            let change = diff::between(
-                repo.ok_or_else(refuse::no_repository)?,
-                base,
-                head,
-                path,
-                *lines,
-            )?;
-            let target = Target::Diff {
-                base: change.base,
-                head: change.head,
-                path: path.clone(),
-                lines: *lines,
-            };
-            let found = whole_content(target, change.text, Some(Encoding::Utf8), change.first_line);
-            Ok(PointedFile {
-                compared: change.files.into(),
-                ..found
-            })
-        }
+        } => span_of_diff(repo, base, head, path, *lines),
         Target::Sam { kind, slug, date } => match shelf.event(kind, slug, *date)? {
             Some((text, _)) => {
                 let target = pointer.target.clone();
@@ -159,6 +140,29 @@ pub(crate) fn locate<'r>(
             Ok(whole_content(target, bytes, encoding, 1))
         }
     }
+}
+
+/// Returns the lines that a diff changes in one file.
+fn span_of_diff<'r>(
+    repo: Option<&'r Repo>,
+    base: &str,
+    head: &str,
+    path: &str,
+    lines: Option<Lines>,
+) -> Result<PointedFile<'r>, Refusal> {
+    let repo = repo.ok_or_else(refuse::no_repository)?;
+    let change = diff::between(repo, base, head, path, lines)?;
+    let target = Target::Diff {
+        base: change.base,
+        head: change.head,
+        path: path.to_owned(),
+        lines,
+    };
+    let found = whole_content(target, change.text, Some(Encoding::Utf8), change.first_line);
+    Ok(PointedFile {
+        compared: change.files.into(),
+        ..found
+    })
 }
 
 /// Returns the hex digest that the pointer carries.

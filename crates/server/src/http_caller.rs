@@ -25,7 +25,7 @@ impl HttpCaller {
     pub(crate) fn prove(&self, engine: &Engine) -> Result<Caller, Refusal> {
         match self {
             Self::User => Ok(Caller::User),
-            Self::Agent { token, .. } => engine.agent_of(token).map(Caller::Agent),
+            Self::Agent { token, .. } => engine.agent_by_token(token).map(Caller::Agent),
         }
     }
 

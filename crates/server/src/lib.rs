@@ -12,7 +12,7 @@ mod resolution_type;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use http::{Certificate, HttpOptions, HttpServer, Pages, http};
+pub use http::{Certificate, HttpOptions, HttpServer, Pages, listen_http};
 pub use mcp::{Toolset, mcp_over, mcp_stdio};
 
 /// Takes a lock. A poisoned lock is safe to use: no change behind one is ever left half done.

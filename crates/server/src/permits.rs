@@ -50,8 +50,8 @@ impl RequestPermits {
     ///
     /// # Errors
     /// `RATE_LIMITED` if that takes too long.
-    pub(crate) async fn of(&self, agent: &AgentId) -> Result<RequestPermit, Refusal> {
-        let (own, all) = (self.own(agent), Arc::clone(&self.all));
+    pub(crate) async fn wait_for_permit(&self, agent: &AgentId) -> Result<RequestPermit, Refusal> {
+        let (own, all) = (self.agent_semaphore(agent), Arc::clone(&self.all));
         let permit = async {
             let permit = [own.acquire_owned().await?, all.acquire_owned().await?];
             Ok::<_, AcquireError>(RequestPermit(Arc::new(permit)))
@@ -69,7 +69,7 @@ impl RequestPermits {
         })
     }
 
-    fn own(&self, agent: &AgentId) -> Arc<Semaphore> {
+    fn agent_semaphore(&self, agent: &AgentId) -> Arc<Semaphore> {
         let mut each = lock(&self.each);
         if let Some(own) = each.get(agent).and_then(Weak::upgrade) {
             return own;
@@ -82,7 +82,7 @@ impl RequestPermits {
 
     /// Counts the permits that agents hold now.
     #[cfg(test)]
-    pub(crate) fn taken(&self) -> usize {
+    pub(crate) fn count_held(&self) -> usize {
         let each = lock(&self.each);
         let live = each.values().filter_map(Weak::upgrade);
         live.map(|it| EACH - it.available_permits()).sum()

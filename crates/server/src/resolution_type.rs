@@ -18,7 +18,7 @@ pub(crate) enum ResolutionType {
 
 impl ResolutionType {
     /// Returns the verdict of this type, with the claim that it names and the words that it gives.
-    pub(crate) fn settle(
+    pub(crate) fn into_settle(
         self,
         claim: Option<EngramId>,
         content: Option<String>,

@@ -271,8 +271,8 @@ impl EngramList {
         if self.known.contains(&engram.id) {
             return;
         }
-        let place = engram.placed();
-        let is_it = |it: &&mut Arc<Engram>| it.placed() == place;
+        let place = engram.list_place();
+        let is_it = |it: &&mut Arc<Engram>| it.list_place() == place;
         let mut all = self.rows.iter_mut().chain(&mut self.waiting);
         if let Some(row) = all.find(is_it) {
             self.known.remove(&row.id);
@@ -296,14 +296,14 @@ impl EngramList {
         } else {
             &mut self.rows
         };
-        let place = engram.placed();
-        let at = to.partition_point(|it| it.placed() > place);
+        let place = engram.list_place();
+        let at = to.partition_point(|it| it.list_place() > place);
         to.insert(at, engram);
     }
 
     /// The place of the newest listed engram.
     fn newest(&self) -> Option<u64> {
-        self.rows.front().map(|it| it.placed())
+        self.rows.front().map(|it| it.list_place())
     }
 
     /// Shows what was held back; returns false if that must be read, since it was not kept.
@@ -331,7 +331,7 @@ impl EngramList {
 
     /// How many rows at the top were first recorded after this place.
     pub fn count_after(&self, place: u64) -> usize {
-        self.rows.partition_point(|it| it.placed() > place)
+        self.rows.partition_point(|it| it.list_place() > place)
     }
 
     /// The newest known entry of the journal.
@@ -498,7 +498,7 @@ impl EngramList {
         if self.rows.len() > MOST {
             let gone: Vec<_> = self.rows.drain(MOST..).collect();
             self.let_go(gone);
-            self.older = self.rows.back().map(|it| it.placed());
+            self.older = self.rows.back().map(|it| it.list_place());
         }
         // Forgets replaced versions that were never listed.
         if self.replaced.len() > 2 * MOST {

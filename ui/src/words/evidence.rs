@@ -144,7 +144,7 @@ pub fn last_seen(engram: &Engram, pointer: &Pointer) -> Option<String> {
     let text = pointer.to_string();
     let checked = engram.health.as_ref()?.pointers.iter();
     let found = checked.into_iter().find(|it| it.pointer == text)?;
-    found.state.is_some().then(|| found.words())
+    found.state.is_some().then(|| found.in_words())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Files in words: what they are, their size, and short forms of their paths and digests.
 
-use engram_model::{Media, MediaKind, Pointer, PointerType, count, thousands};
+use engram_model::{Media, MediaKind, Pointer, PointerType, format_count, thousands};
 
 use super::say;
 
@@ -40,7 +40,7 @@ pub fn measures(media: &Media) -> String {
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
     if bytes < 1_000 {
-        return count(bytes, say::BYTES);
+        return format_count(bytes, say::BYTES);
     }
     let mut tenths = bytes / 100;
     let mut unit = 0;

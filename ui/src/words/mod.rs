@@ -18,7 +18,7 @@ pub use self::{
     repository::{checkout, initials, repository},
 };
 use engram_model::{Engram, Kind, is_hidden};
-pub use engram_model::{count, thousands, visible};
+pub use engram_model::{format_count, thousands, visible};
 
 /// What became of a claim, as it is shown on its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +192,7 @@ mod tests {
             (1_284, "1,284 engrams"),
             (1_000_000, "1,000,000 engrams"),
         ] {
-            assert_eq!(count(number, say::ENGRAMS), want);
+            assert_eq!(format_count(number, say::ENGRAMS), want);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A repository in words: what is checked out, its initials, and a sentence about it.
 
-use engram_model::{ProjectStatus, Recent, count, thousands, visible};
+use engram_model::{ProjectStatus, Recent, format_count, thousands, visible};
 
 use super::say;
 
@@ -59,8 +59,10 @@ pub fn repository(repository: &Recent) -> String {
     let (engrams, drifted) = repository.holding.unwrap_or_default();
     let counts = [
         (repository.unseen > 0).then(|| format!("{} new", thousands(repository.unseen))),
-        (drifted > 0).then(|| count(drifted, say::TO_REVIEW)),
-        repository.holding.map(|_| count(engrams, say::ENGRAMS)),
+        (drifted > 0).then(|| format_count(drifted, say::TO_REVIEW)),
+        repository
+            .holding
+            .map(|_| format_count(engrams, say::ENGRAMS)),
     ];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     let colon = if counts.is_empty() { "" } else { ": " };

@@ -38,7 +38,7 @@ impl Fuzz {
     pub(crate) fn perform(self, root: &Path) -> Result<()> {
         let engram = match &self.binary {
             Some(binary) => binary.clone(),
-            None => shell::built(root, &["--package", "engram-cli"], "engram")?,
+            None => shell::build_program(root, &["--package", "engram-cli"], "engram")?,
         };
         let schemathesis = tools::schemathesis()?;
         let ground = ground()?;
@@ -51,7 +51,7 @@ impl Fuzz {
             let served = RunningServer::start(engram().arg("serve"))?;
             let token = match open {
                 None => served.token.clone(),
-                Some(name) => family(&engram, name)?,
+                Some(name) => open_family(&engram, name)?,
             };
             println!("schemathesis as {name}");
             let mut fuzz = command(&schemathesis);
@@ -80,7 +80,7 @@ fn ground() -> Result<Ground> {
 }
 
 /// Opens an agent with a child; returns its token.
-fn family(engram: &dyn Fn() -> Command, name: &str) -> Result<String> {
+fn open_family(engram: &dyn Fn() -> Command, name: &str) -> Result<String> {
     let open = |what: &str| {
         let words = format!("agents open {what}");
         output(engram().args(words.split(' ')))

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use xtask::{
-    clear,
+    remove_folder,
     shell::{command, run},
 };
 
@@ -26,7 +26,7 @@ impl Ground {
     /// Creates an empty home with these limits, and an empty folder for a repository.
     pub(crate) fn new(name: &str, limits: &str) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("engram-{name}"));
-        clear(&folder)?;
+        remove_folder(&folder)?;
         let ground = Self { folder };
         fs::create_dir_all(ground.repo())?;
         fs::create_dir_all(ground.home())?;
@@ -44,13 +44,13 @@ impl Ground {
 
     /// Creates an empty home beside the first, with the same limits.
     pub(crate) fn another_home(&self, name: &str) -> Result<PathBuf> {
-        let home = self.room(name)?;
+        let home = self.create_folder(name)?;
         fs::copy(self.home().join("config.toml"), home.join("config.toml"))?;
         Ok(home)
     }
 
     /// Creates an empty folder for another program's data.
-    pub(crate) fn room(&self, name: &str) -> Result<PathBuf> {
+    pub(crate) fn create_folder(&self, name: &str) -> Result<PathBuf> {
         let room = self.folder.join(name);
         fs::create_dir_all(&room)?;
         Ok(room)
@@ -99,7 +99,7 @@ pub(crate) fn commit_all(repo: &Path) -> Result<()> {
 }
 
 /// Returns what a program prints for this input.
-pub(crate) fn piped(command: &mut Command, input: &[u8]) -> Result<String> {
+pub(crate) fn output_for_input(command: &mut Command, input: &[u8]) -> Result<String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn()?;
     child.stdin.take().context("no pipe")?.write_all(input)?;
@@ -107,7 +107,7 @@ pub(crate) fn piped(command: &mut Command, input: &[u8]) -> Result<String> {
     ensure!(
         output.status.success(),
         "`{}` failed",
-        xtask::shell::line(command)
+        xtask::shell::command_line(command)
     );
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -45,7 +45,7 @@ impl RunningServer {
     }
 
     /// Returns a connection that uses this token.
-    pub(crate) fn by(&self, token: &str) -> HttpConnection {
+    pub(crate) fn connection_with(&self, token: &str) -> HttpConnection {
         HttpConnection::to(&self.address, token)
     }
 }
@@ -74,7 +74,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Returns the body of a successful answer; a refusal is an error.
-    pub(crate) fn good(self) -> Result<Value> {
+    pub(crate) fn success_body(self) -> Result<Value> {
         ensure!(
             (200..300).contains(&self.status),
             "{}: {}",

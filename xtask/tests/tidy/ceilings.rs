@@ -2,7 +2,7 @@
 
 use crate::{
     shape::{Figure, measure},
-    workspace::{none, root},
+    workspace::{assert_none, root},
 };
 
 /// Each figure with its ceiling. Lower a ceiling when its figure has fallen.
@@ -33,7 +33,7 @@ fn figures_only_fall() {
             above.extend(places.iter().take(40).map(|it| format!("  {it}")));
         }
     }
-    none(
+    assert_none(
         "figures above their ceilings; each place is printed by `cargo run -p xtask --example shape . FIGURE`",
         above,
     );

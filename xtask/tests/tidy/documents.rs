@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::workspace::{Source, files, members, none, read, root};
+use crate::workspace::{Source, assert_none, files, members, read, root};
 
 #[test]
 fn the_map_names_every_crate_and_its_guards() {
@@ -37,7 +37,7 @@ fn the_map_names_every_crate_and_its_guards() {
             wrong.push(format!("no test is called {guard}"));
         }
     }
-    none("docs/ARCHITECTURE.md differs from the code", wrong);
+    assert_none("docs/ARCHITECTURE.md differs from the code", wrong);
 }
 
 /// Returns the names in backquotes of each `Guarded by ...` sentence.
@@ -71,7 +71,7 @@ fn links_lead_somewhere() {
             }
         }
     }
-    none("dead links", dead);
+    assert_none("dead links", dead);
 }
 
 /// Returns what is in backquotes, across the documents.
@@ -97,7 +97,7 @@ fn paths_in_documents_exist() {
     let paths = quoted(&documents).filter(|it| ours.iter().any(|folder| it.1.starts_with(folder)));
     // The results of a build are not in a fresh clone.
     let gone = paths.filter(|it| it.1 != "ui/dist" && !root().join(it.1).exists());
-    none(
+    assert_none(
         "paths that lead nowhere",
         gone.map(|it| format!("{}: {}", it.0, it.1)).collect(),
     );
@@ -156,7 +156,7 @@ fn citations_lead_somewhere() {
             }
         }
     }
-    none("citations that lead nowhere", wrong);
+    assert_none("citations that lead nowhere", wrong);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn verbs_in_documents_exist() {
             }
         }
     }
-    none("verbs that the command does not have", unknown);
+    assert_none("verbs that the command does not have", unknown);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::workspace::{closure, files, members, none, read, root, uses};
+use crate::workspace::{assert_none, dependencies_of, files, linked_into, members, read, root};
 
 /// The only allowed edges between members.
 const EDGES: &[(&str, &[&str])] = &[
@@ -149,15 +149,18 @@ fn members_use_only_the_crates_below_them() {
             ));
             continue;
         };
-        for used in uses(member).iter().filter(|it| known.contains_key(*it)) {
+        for used in dependencies_of(member)
+            .iter()
+            .filter(|it| known.contains_key(*it))
+        {
             if !allowed.contains(used) {
                 wrong.push(format!("{} uses {used}", member.name));
             }
         }
     }
-    none("edges that the map does not have", wrong);
+    assert_none("edges that the map does not have", wrong);
     let there: BTreeSet<_> = members().map(|it| it.name.as_str()).collect();
-    none(
+    assert_none(
         "EDGES names members that are gone",
         known
             .keys()
@@ -171,7 +174,7 @@ fn members_use_only_the_crates_below_them() {
 fn libraries_have_one_owner() {
     let mut wrong = Vec::new();
     for (library, owners) in OWNERS {
-        for member in members().filter(|it| uses(it).contains(library)) {
+        for member in members().filter(|it| dependencies_of(it).contains(library)) {
             if !owners.contains(&member.name.as_str()) {
                 wrong.push(format!(
                     "{} uses {library}, which belongs to {}",
@@ -181,7 +184,7 @@ fn libraries_have_one_owner() {
             }
         }
     }
-    none("libraries outside their crate", wrong);
+    assert_none("libraries outside their crate", wrong);
 }
 
 #[test]
@@ -193,7 +196,7 @@ fn the_server_takes_nothing_but_a_count_from_the_gateway() {
         names.map(|it| (&source.path, it.lines().next().unwrap_or_default()))
     });
     let more = taken.filter(|it| !it.1.starts_with("::count_tokens"));
-    none(
+    assert_none(
         "decisions in the server",
         more.map(|it| format!("{}: engram_gateway{}", it.0, it.1))
             .collect(),
@@ -204,13 +207,13 @@ fn the_server_takes_nothing_but_a_count_from_the_gateway() {
 fn nothing_forbidden_arrives_through_others() {
     let mut wrong = Vec::new();
     for (member, libraries, why) in NEVER {
-        let closure = closure(member);
+        let closure = linked_into(member);
         assert!(!closure.is_empty(), "{member} cannot use nothing");
         for library in libraries.iter().filter(|it| closure.contains(*it)) {
             wrong.push(format!("{member} contains {library}: {why}"));
         }
     }
-    none("libraries that must not be linked", wrong);
+    assert_none("libraries that must not be linked", wrong);
 }
 
 #[test]
@@ -243,7 +246,7 @@ fn every_dependency_is_used() {
             }
         }
     }
-    none("dependencies that no source names", unused);
+    assert_none("dependencies that no source names", unused);
 }
 
 #[test]
@@ -267,7 +270,7 @@ fn shared_versions_are_used() {
     let unused = names
         .filter(|it| !it.starts_with('#') && !used.contains(it))
         .map(str::to_owned);
-    none(
+    assert_none(
         "[workspace.dependencies] that no member uses",
         unused.collect(),
     );
@@ -355,7 +358,7 @@ fn modules_of_the_engine_use_only_those_below_them() {
             }
         }
     }
-    none("modules that use one above them", found);
+    assert_none("modules that use one above them", found);
 }
 
 #[test]
@@ -402,7 +405,7 @@ fn a_view_is_a_folder() {
             }
             let lines: Vec<usize> = source
                 .lines()
-                .filter(|(_, line)| names(line, folder))
+                .filter(|(_, line)| names_module(line, folder))
                 .map(|(number, _)| number)
                 .collect();
             let most = if path == "views/mod.rs" { 3 } else { 0 };
@@ -414,11 +417,11 @@ fn a_view_is_a_folder() {
             }
         }
     }
-    none("names a view outside its folder", found);
+    assert_none("names a view outside its folder", found);
 }
 
 /// Whether a line names a module. Words of the same name in `say::` do not count.
-fn names(line: &str, module: &str) -> bool {
+fn names_module(line: &str, module: &str) -> bool {
     let starts = line.match_indices(module).map(|(at, _)| line.split_at(at));
     let mut starts = starts.map(|(before, rest)| (before, &rest[module.len()..]));
     starts.any(|(before, after)| {

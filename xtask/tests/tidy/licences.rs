@@ -1,6 +1,6 @@
 //! Checks that the licence of every library is one that we accept.
 
-use crate::workspace::{WORKSPACES, none};
+use crate::workspace::{WORKSPACES, assert_none};
 
 const ACCEPTED: &[&str] = &[
     "0BSD",
@@ -33,7 +33,7 @@ fn every_licence_is_accepted() {
             other.unwrap_or("no licence")
         )),
     });
-    none("licences that nobody has reviewed", refused.collect());
+    assert_none("licences that nobody has reviewed", refused.collect());
 }
 
 /// Whether accepted licences satisfy an SPDX expression. `AND` binds tighter than `OR`; an old `/`
@@ -44,37 +44,37 @@ fn accepts(expression: &str) -> bool {
         .replace(')', " ) ")
         .replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
-    let (accepted, rest) = any(&words);
+    let (accepted, rest) = parse_or(&words);
     accepted && rest.is_empty()
 }
 
-fn any<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
-    let (mut accepted, mut rest) = all(words);
+fn parse_or<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
+    let (mut accepted, mut rest) = parse_and(words);
     while let [word, more @ ..] = rest
         && *word == "OR"
     {
-        let (next, after) = all(more);
+        let (next, after) = parse_and(more);
         accepted |= next;
         rest = after;
     }
     (accepted, rest)
 }
 
-fn all<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
-    let (mut accepted, mut rest) = one(words);
+fn parse_and<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
+    let (mut accepted, mut rest) = parse_licence(words);
     while let [word, more @ ..] = rest
         && *word == "AND"
     {
-        let (next, after) = one(more);
+        let (next, after) = parse_licence(more);
         accepted &= next;
         rest = after;
     }
     (accepted, rest)
 }
 
-fn one<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
+fn parse_licence<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
     match words {
-        ["(", inner @ ..] => match any(inner) {
+        ["(", inner @ ..] => match parse_or(inner) {
             (accepted, [")", rest @ ..]) => (accepted, rest),
             (_, rest) => (false, rest),
         },

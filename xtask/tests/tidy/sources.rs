@@ -1,7 +1,7 @@
 //! Checks the rules for sources: small files, plain names, no unfinished work, no I/O in pure
 //! crates.
 
-use crate::workspace::{Source, files, members, none, read};
+use crate::workspace::{Source, assert_none, files, members, read};
 
 const OURS: &[&str] = &["crates", "src-tauri", "tests", "ui/src", "xtask"];
 
@@ -62,7 +62,7 @@ fn tables_are_written_in_few_places() {
             }
         }
     }
-    none(
+    assert_none(
         "changes that bypass the journal: record an operation",
         found,
     );
@@ -81,7 +81,7 @@ fn a_context_has_methods_in_its_own_file_alone() {
             }
         }
     }
-    none(
+    assert_none(
         "a method of the context: write a function that takes it",
         found,
     );
@@ -94,7 +94,7 @@ fn files_are_small() {
         .iter()
         .map(|it| (it, it.text.lines().count()))
         .filter(|it| it.1 > 600);
-    none(
+    assert_none(
         "files over 600 lines: split by what they are about",
         long.map(|(it, lines)| format!("{}: {lines}", it.path))
             .collect(),
@@ -130,7 +130,7 @@ fn names_say_what_a_thing_is() {
             );
         }
     }
-    none("names that say nothing", found);
+    assert_none("names that say nothing", found);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn nothing_is_left_unfinished() {
     let sources = files(OURS, &[".rs", ".js", ".py", ".css"]);
     let mut found = occurrences(&sources, &product, Source::product);
     found.extend(occurrences(&sources, &anywhere, |it| &it.text));
-    none(
+    assert_none(
         "unfinished work: finish it, or assert what it does today",
         found,
     );
@@ -154,7 +154,7 @@ fn nothing_is_left_unfinished() {
 
 #[test]
 fn pure_crates_touch_nothing() {
-    none(
+    assert_none(
         "I/O in a crate that only decides",
         occurrences(&files(PURE, &[".rs"]), OUTSIDE, Source::product),
     );
@@ -195,7 +195,7 @@ fn pointers_never_writes() {
     // Only `keep.rs` writes: the refs that keep pinned commits, and objects in memory.
     let mut sources = files(&["crates/pointers/src"], &[".rs"]);
     sources.retain(|it| !it.path.ends_with("keep.rs"));
-    none(
+    assert_none(
         "writes in the crate that only reads",
         occurrences(&sources, &writes, Source::product),
     );
@@ -212,7 +212,7 @@ fn programs_are_started_in_few_places() {
     let found = found
         .into_iter()
         .filter(|it| !STARTS_PROGRAMS.iter().any(|place| it.starts_with(place)));
-    none(
+    assert_none(
         "programs started outside the allowed files",
         found.collect(),
     );
@@ -246,7 +246,7 @@ fn every_crate_says_what_it_never_does() {
             }
         }
     }
-    none("crates without a purpose or an invariant", silent);
+    assert_none("crates without a purpose or an invariant", silent);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn members_are_listed_with_their_purpose() {
     let bare = list
         .lines()
         .filter(|it| it.contains('"') && !it.contains("# "));
-    none(
+    assert_none(
         "members without a purpose line",
         bare.map(|it| it.trim().to_owned()).collect(),
     );
@@ -274,7 +274,7 @@ fn members_share_the_lints() {
     let without = own
         .iter()
         .filter(|it| !it.text.contains("[lints]\nworkspace = true"));
-    none(
+    assert_none(
         "members with lints of their own",
         without.map(|it| it.path.clone()).collect(),
     );
@@ -295,7 +295,7 @@ fn nothing_names_one_machine() {
             ".rs", ".md", ".toml", ".json", ".css", ".js", ".html", ".py", "run",
         ],
     );
-    none(
+    assert_none(
         "a path of one machine or a package host",
         occurrences(&text, &machine, |it| &it.text),
     );

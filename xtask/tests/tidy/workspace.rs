@@ -52,7 +52,7 @@ pub fn members() -> impl Iterator<Item = &'static Package> {
 }
 
 /// Returns what a member depends on, apart from its tests.
-pub fn uses(package: &Package) -> BTreeSet<&str> {
+pub fn dependencies_of(package: &Package) -> BTreeSet<&str> {
     let shipped = package
         .dependencies
         .iter()
@@ -61,7 +61,7 @@ pub fn uses(package: &Package) -> BTreeSet<&str> {
 }
 
 /// Returns everything linked into a member, directly or not, without its tests and build scripts.
-pub fn closure(member: &str) -> BTreeSet<&'static str> {
+pub fn linked_into(member: &str) -> BTreeSet<&'static str> {
     let within = WORKSPACES
         .iter()
         .find(|it| {
@@ -172,6 +172,6 @@ fn walk(root: &Path, path: &Path, endings: &[&str], found: &mut Vec<Source>) {
 }
 
 /// Fails if there are findings, and lists all of them.
-pub fn none(what: &str, found: Vec<String>) {
+pub fn assert_none(what: &str, found: Vec<String>) {
     assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
 }

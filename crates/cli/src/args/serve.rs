@@ -28,7 +28,7 @@ impl ToolsetArg {
 pub(crate) struct ServeArgs {
     /// Address and port; port 0 picks a free one. Any address other than loopback needs a
     /// certificate
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", value_parser = address)]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", value_parser = parse_address)]
     pub(crate) listen: SocketAddr,
     /// A host name to answer to; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -49,7 +49,7 @@ pub(crate) struct ServeArgs {
 
 /// Parses an address. A name is refused, since it may resolve to several addresses, or to another
 /// one tomorrow: only a number determines who can connect.
-fn address(text: &str) -> Result<SocketAddr, Refusal> {
+fn parse_address(text: &str) -> Result<SocketAddr, Refusal> {
     text.parse().map_err(|_| {
         let port = text.rsplit_once(':').map_or("4000", |(_, port)| port);
         let port = port.parse::<u16>().map_or("4000".to_owned(), |it| it.to_string());

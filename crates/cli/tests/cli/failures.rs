@@ -11,7 +11,7 @@ use std::{
 };
 
 use engram_engine::{Engine, Options};
-use engram_model::{Caller, EngramId, ask, quoted};
+use engram_model::{Caller, EngramId, ask, shell_quoted};
 use serde_json::{Value, json};
 
 use crate::fixture::{POINTER, Sandbox, mount, with_mounts};
@@ -337,7 +337,7 @@ fn a_damaged_home_is_named_in_what_to_do() {
         assert!(said("message").contains(file.to_str().unwrap()), "{error}");
         let command = format!(
             "engram --home {} doctor --recover",
-            quoted(home.to_str().unwrap())
+            shell_quoted(home.to_str().unwrap())
         );
         assert!(said("hint").contains(&command), "{error}");
     }

@@ -30,7 +30,7 @@ pub(crate) fn entities(tokens: &[Token], statements: &[Statement]) -> Vec<Entity
     for said in statements {
         let subject = subject_of(said, tokens);
         for value in &said.values {
-            add(given(said, &subject, value));
+            add(entity_of_value(said, &subject, value));
         }
         if said.has("=enable") {
             let value = Some(EntityValue::Flag(!said.negative));
@@ -71,9 +71,9 @@ pub(crate) fn entities(tokens: &[Token], statements: &[Statement]) -> Vec<Entity
         if let [word, next] = pair
             && next.lower == "service"
             && !word.mark
-            && lexicon::exact(&word.lower).is_none()
+            && lexicon::meaning_of(&word.lower).is_none()
         {
-            let name = format!("{}_service", name::parts(&word.text).join("_"));
+            let name = format!("{}_service", name::name_parts(&word.text).join("_"));
             add(Entity {
                 name,
                 kind: EntityKind::Service,
@@ -97,16 +97,16 @@ fn subject_of(said: &Statement, tokens: &[Token]) -> String {
         .filter_map(token_of)
         .find(|it| name::is_setting(&it.text));
     if let Some(setting) = setting.filter(|_| !said.settings.is_empty()) {
-        return name::parts(&setting.text).join("_");
+        return name::name_parts(&setting.text).join("_");
     }
     let mut words: Vec<String> = Vec::new();
     for term in nouns() {
         let written = token_of(term).map_or(term.key.as_str(), |it| it.lower.as_str());
-        let concept = matches!(lexicon::exact(written), Some(Meaning::Concept(_)));
+        let concept = matches!(lexicon::meaning_of(written), Some(Meaning::Concept(_)));
         let word = if term.kind.is_some() || concept {
             term.key.clone()
         } else {
-            name::parts(written.trim_end_matches("'s")).join("_")
+            name::name_parts(written.trim_end_matches("'s")).join("_")
         };
         if !words.contains(&word) {
             words.push(word);
@@ -116,7 +116,7 @@ fn subject_of(said: &Statement, tokens: &[Token]) -> String {
     words.join("_")
 }
 
-fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
+fn entity_of_value(said: &Statement, subject: &str, value: &Value) -> Entity {
     use EntityValue::Text;
     let name = subject.to_owned();
     let of = |kind, value: EntityValue, unit: Option<&str>| Entity {

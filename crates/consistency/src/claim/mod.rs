@@ -27,7 +27,7 @@ pub(crate) use statement::{Aspect, Reach};
 pub(crate) use values::value::ValueRelation;
 pub(crate) use words::{
     lexicon::is_everywhere,
-    name::{key, parts},
+    name::{key_of_word, name_parts},
     technology::{TOOL, is_form_of, is_negotiated, is_part_of_product, live_together},
 };
 
@@ -51,12 +51,12 @@ pub struct Claim {
 impl Claim {
     /// Parses a claim.
     pub fn read(text: &str) -> Self {
-        let tokens = token::tokens(text);
+        let tokens = token::tokenize(text);
         let clauses = clause::clauses(&tokens);
         let read: Vec<Statement> = clauses
             .iter()
             .take(STATEMENTS)
-            .map(|it| read::read(it))
+            .map(|it| read::parse_clause(it))
             .collect();
         let entities = entity::entities(&tokens, &read);
         Self {

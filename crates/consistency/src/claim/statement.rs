@@ -62,13 +62,13 @@ impl Term {
     }
 
     /// Whether it identifies the subject.
-    pub(crate) fn tells(&self) -> bool {
+    pub(crate) fn identifies(&self) -> bool {
         !self.traits.generic && !self.traits.implied
     }
 
     /// Whether it is a verb, or a noun that can be one.
     pub(crate) fn may_be_verb(&self) -> bool {
-        self.traits.verb || lexicon::stemmed(&self.key).is_some_and(|it| it.is_verb())
+        self.traits.verb || lexicon::meaning_of_stem(&self.key).is_some_and(|it| it.is_verb())
     }
 }
 
@@ -165,8 +165,8 @@ impl Statement {
     }
 
     /// The terms that identify the subject.
-    pub(crate) fn telling(&self) -> impl Iterator<Item = &Term> {
-        self.terms.iter().filter(|it| it.tells())
+    pub(crate) fn identifying_terms(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().filter(|it| it.identifies())
     }
 
     /// Whether a key is among its terms.

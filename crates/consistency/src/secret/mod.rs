@@ -27,17 +27,17 @@ pub fn screen(text: &str) -> Option<SecretMatch> {
 /// Finds the first credential in bytes that need not be text, such as the snapshot of a file.
 /// Examines every byte, as UTF-8, UTF-16, UTF-32 and any other encoding that contains ASCII.
 pub fn screen_bytes(bytes: &[u8]) -> Option<SecretMatch> {
-    unmasked(bytes).find_map(|piece| search(bytes, &piece).into_iter().next())
+    unmasked_parts(bytes).find_map(|piece| search_piece(bytes, &piece).into_iter().next())
 }
 
 /// Finds every credential in a text or in the bytes of a file, in order and without overlaps.
 ///
 /// The rest contains none: a part that was hidden by a credential is searched again.
-pub fn secrets(bytes: &[u8]) -> Vec<SecretMatch> {
-    let mut open: Vec<_> = unmasked(bytes).map(|piece| (piece, 0)).collect();
+pub fn find_secrets(bytes: &[u8]) -> Vec<SecretMatch> {
+    let mut open: Vec<_> = unmasked_parts(bytes).map(|piece| (piece, 0)).collect();
     let mut all = Vec::new();
     while let Some((piece, depth)) = open.pop() {
-        let found = search(bytes, &piece);
+        let found = search_piece(bytes, &piece);
         let Some(first) = found.first() else { continue };
         if depth == DEEPEST {
             let rule = first.rule;
@@ -66,7 +66,7 @@ const LONGEST_MARK: usize = 100;
 
 /// The parts of a text between existing marks, which contain only the name of a rule. No match
 /// extends across a mark, so that masking twice changes nothing.
-fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+fn unmasked_parts(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     let mut marks = memmem::find_iter(bytes, MARK);
     let mut done = false;
@@ -87,8 +87,8 @@ fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Searches one piece once. A match never cuts a character in two.
-fn search(bytes: &[u8], piece: &Range<usize>) -> Vec<SecretMatch> {
-    let mut found = views::search(&bytes[piece.clone()]);
+fn search_piece(bytes: &[u8], piece: &Range<usize>) -> Vec<SecretMatch> {
+    let mut found = views::search_views(&bytes[piece.clone()]);
     for secret in &mut found {
         let Range { start, end } = &mut secret.range;
         *start += piece.start;
@@ -100,7 +100,7 @@ fn search(bytes: &[u8], piece: &Range<usize>) -> Vec<SecretMatch> {
             *end += 1;
         }
     }
-    joined(found)
+    merge_overlaps(found)
 }
 
 /// Whether there is a UTF-8 continuation byte here.
@@ -111,7 +111,7 @@ fn is_continuation(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Overlapping secrets count as one, named after the first.
-pub(crate) fn joined(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
+pub(crate) fn merge_overlaps(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     found.sort_by_key(|secret| secret.range.start);
     found.dedup_by(|next, last| {
         let overlap = next.range.start < last.range.end;

@@ -35,8 +35,10 @@ impl Difference {
             .first()
             .filter(|it| right.settings.contains(it))
         {
-            Some(setting) => quoted(&as_written(setting, left).min(as_written(setting, right))),
-            None => subject(shared),
+            Some(setting) => {
+                quote_words(&as_written(setting, left).min(as_written(setting, right)))
+            }
+            None => subject_in_words(shared),
         };
         Self {
             tier,
@@ -61,9 +63,9 @@ impl Difference {
             tier: Tier::Entity,
             why: format!(
                 "Each names a different {kind} for {}: {} and {}.",
-                subject(shared),
-                quoted(&first.text),
-                quoted(&second.text)
+                subject_in_words(shared),
+                quote_words(&first.text),
+                quote_words(&second.text)
             ),
             left: vec![(one.from, one.to)],
             right: vec![(other.from, other.to)],
@@ -75,7 +77,7 @@ impl Difference {
             tier: Tier::Temporal,
             why: format!(
                 "One says that {} is still there, the other that it is gone.",
-                subject(shared)
+                subject_in_words(shared)
             ),
             left: left.poles.clone(),
             right: right.poles.clone(),
@@ -87,16 +89,16 @@ impl Difference {
             tier: Tier::Entity,
             why: format!(
                 "One affirms what the other denies about {}.",
-                subject(shared)
+                subject_in_words(shared)
             ),
-            left: poles(left, right),
-            right: poles(right, left),
+            left: pole_spans(left, right),
+            right: pole_spans(right, left),
         }
     }
 }
 
 /// The words that affirm or deny; if one claim has none, the words that the other denies.
-fn poles(said: &Statement, other: &Statement) -> Spans {
+fn pole_spans(said: &Statement, other: &Statement) -> Spans {
     if !said.poles.is_empty() {
         return said.poles.clone();
     }
@@ -122,7 +124,7 @@ fn as_written(setting: &str, said: &Statement) -> String {
 }
 
 /// The common subject, in a few words.
-fn subject(shared: &[&Term]) -> String {
+fn subject_in_words(shared: &[&Term]) -> String {
     const WORDS: usize = 4;
     let nouns = shared
         .iter()
@@ -138,12 +140,12 @@ fn subject(shared: &[&Term]) -> String {
     if words.is_empty() {
         "the same thing".to_owned()
     } else {
-        quoted(&words.join(" "))
+        quote_words(&words.join(" "))
     }
 }
 
 /// Quotes words of a claim, so that they cannot look like our own sentence.
-fn quoted(words: &str) -> String {
+fn quote_words(words: &str) -> String {
     const CHARS: usize = 60;
     let shown: String = words
         .chars()

@@ -1,7 +1,7 @@
 //! Decides whether two statements are about the same thing: a word that only one of them has must
 //! be explained, or they are about different things.
 
-use crate::claim::{Reach, Statement, Term, is_everywhere, key, parts};
+use crate::claim::{Reach, Statement, Term, is_everywhere, key_of_word, name_parts};
 
 use super::topics::{TopicPair, TopicRelation};
 
@@ -38,7 +38,7 @@ impl<'a> Fit<'a> {
         for term in &one.terms {
             // A word that the value of one implies and the other says counts as shared.
             let other = two.terms.iter().find(|it| it.key == term.key);
-            if let Some(other) = other.filter(|it| it.tells() || term.tells()) {
+            if let Some(other) = other.filter(|it| it.identifies() || term.identifies()) {
                 fit.shared.push(more_telling(term, other));
             }
         }
@@ -65,7 +65,7 @@ impl<'a> Fit<'a> {
                 let there = other.terms.iter().find(|it| it.key == term.key);
                 there.is_none_or(|it| term.is_led_elsewhere(it))
             };
-            for term in of.telling().filter(|it| apart(it)) {
+            for term in of.identifying_terms().filter(|it| apart(it)) {
                 match (topic.contains(&term.key), term.traits.verb) {
                     (true, _) => told.push(term),
                     (_, true) => verbs.push(term),
@@ -105,7 +105,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Whether the shared words identify the subject, given the topics.
-    pub(crate) fn is_known(&self, topics: &TopicPair) -> bool {
+    pub(crate) fn identifies_subject(&self, topics: &TopicPair) -> bool {
         let nouns = || self.shared.iter().filter(|it| !it.traits.verb);
         let named = nouns().any(|it| it.traits.name);
         let count = nouns().count();
@@ -154,7 +154,7 @@ fn more_telling<'a>(left: &'a Term, right: &'a Term) -> &'a Term {
 }
 
 /// Whether the first statement, about all, covers what the second names.
-pub(crate) fn reaches(
+pub(crate) fn covers_member(
     all: &Statement,
     one: &Statement,
     all_is_left: bool,
@@ -169,13 +169,13 @@ pub(crate) fn reaches(
         TopicRelation::Below => !all_is_left,
         TopicRelation::Apart => false,
     };
-    let Some(at) = place_of(class, one) else {
+    let Some(at) = member_position(class, one) else {
         return false;
     };
     let path = one.terms.get(at).filter(|it| it.key != *class);
     let listed = |term: &Term| {
-        let mut parts = parts(&term.key).into_iter();
-        parts.any(|it| all.except.contains(&key(&it)))
+        let mut parts = name_parts(&term.key).into_iter();
+        parts.any(|it| all.except.contains(&key_of_word(&it)))
     };
     let before = one.terms.get(..at).unwrap_or_default();
     let names = || before.iter().filter(|it| !all.has(&it.key));
@@ -190,7 +190,7 @@ pub(crate) fn reaches(
 
 /// The position at which a statement names a member of a class: by its noun, or an endpoint by its
 /// path.
-fn place_of(class: &str, one: &Statement) -> Option<usize> {
+fn member_position(class: &str, one: &Statement) -> Option<usize> {
     let noun = one.terms.iter().position(|it| it.key == class);
     let path = || {
         let mut terms = one.terms.iter();
@@ -203,11 +203,11 @@ fn place_of(class: &str, one: &Statement) -> Option<usize> {
 pub(crate) const ENDPOINTS: [&str; 2] = ["endpoint", "rout"];
 
 /// The second statement without the name of the member that the statement about all covers.
-pub(crate) fn as_all(all: &Statement, one: &Statement) -> Statement {
+pub(crate) fn without_member(all: &Statement, one: &Statement) -> Statement {
     let Reach::All { class, .. } = &all.reach else {
         return one.clone();
     };
-    let at = place_of(class, one).unwrap_or(0);
+    let at = member_position(class, one).unwrap_or(0);
     let mut place = 0;
     let mut one = one.clone();
     if let Some(named) = one.terms.get_mut(at) {

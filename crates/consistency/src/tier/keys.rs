@@ -24,7 +24,7 @@ const KEYS: usize = 160;
 const CHARS: usize = 200;
 
 /// The keys of a claim under a topic.
-pub fn keys(claim: &Claim, topic: &str) -> Keys {
+pub fn claim_keys(claim: &Claim, topic: &str) -> Keys {
     let about = topic_words(topic);
     let root = topic
         .split('/')
@@ -33,7 +33,7 @@ pub fn keys(claim: &Claim, topic: &str) -> Keys {
     let root: String = topic_words(root).into_iter().collect::<Vec<_>>().join(" ");
     let (mut stored, mut asked) = (BTreeSet::new(), BTreeSet::new());
     for said in &claim.statements {
-        of_statement(said, &about, &root, &mut stored, &mut asked);
+        add_statement_keys(said, &about, &root, &mut stored, &mut asked);
     }
     let list = |it: BTreeSet<String>| it.into_iter().take(KEYS).collect();
     Keys {
@@ -42,7 +42,7 @@ pub fn keys(claim: &Claim, topic: &str) -> Keys {
     }
 }
 
-fn of_statement(
+fn add_statement_keys(
     said: &Statement,
     about: &BTreeSet<String>,
     root: &str,
@@ -51,8 +51,8 @@ fn of_statement(
 ) {
     // Only one side may have a verb or a word of the topic, and a verb in one claim may be a noun
     // in the other.
-    let terms: Vec<&Term> = said.telling().take(WORDS).collect();
-    for bag in bags(&terms) {
+    let terms: Vec<&Term> = said.identifying_terms().take(WORDS).collect();
+    for bag in word_sets(&terms) {
         let about: BTreeSet<&str> = about.iter().map(String::as_str).collect();
         let inner: BTreeSet<&str> = bag.difference(&about).copied().collect();
 
@@ -65,16 +65,16 @@ fn of_statement(
         }
         said.push(about.union(&inner).copied().collect());
         for bag in said {
-            let key = format!("same {}", joined(&bag, root));
+            let key = format!("same {}", key_of_words(&bag, root));
             stored.insert(key.clone());
             asked.insert(key);
         }
     }
-    of_class(said, stored, asked);
+    add_class_keys(said, stored, asked);
 }
 
 /// Adds keys by which statements about all find statements about one, and the reverse.
-fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSet<String>) {
+fn add_class_keys(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSet<String>) {
     let rest = |at: usize| -> Vec<&Term> {
         let rest = said
             .terms
@@ -84,10 +84,13 @@ fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSe
         rest.take(WORDS).collect()
     };
     let mut add = |class: &str, at: usize, own: &str, other: &str| {
-        for bag in bags(&rest(at)) {
+        for bag in word_sets(&rest(at)) {
             let words: Vec<&str> = bag.into_iter().collect();
-            stored.insert(short(&format!("{own} {class}: {}", words.join(" "))));
-            asked.insert(short(&format!("{other} {class}: {}", words.join(" "))));
+            stored.insert(shorten_key(&format!("{own} {class}: {}", words.join(" "))));
+            asked.insert(shorten_key(&format!(
+                "{other} {class}: {}",
+                words.join(" ")
+            )));
         }
     };
     match &said.reach {
@@ -117,7 +120,7 @@ fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSe
 
 /// The sets of words of a statement: all of them, and those with a kind in place of a replaceable
 /// word.
-fn bags<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
+fn word_sets<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
     let nouns = terms
         .iter()
         .filter(|it| !it.may_be_verb() && !it.may_be_implied());
@@ -144,14 +147,14 @@ fn bags<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
 
 /// One key of a few words. A single word says too little, so it counts only within its part of the
 /// project.
-fn joined(words: &BTreeSet<&str>, root: &str) -> String {
+fn key_of_words(words: &BTreeSet<&str>, root: &str) -> String {
     let text: Vec<&str> = words.iter().copied().collect();
     match words.len() {
-        0 | 1 => short(&format!("{root}: {}", text.join(" "))),
-        _ => short(&text.join(" ")),
+        0 | 1 => shorten_key(&format!("{root}: {}", text.join(" "))),
+        _ => shorten_key(&text.join(" ")),
     }
 }
 
-fn short(key: &str) -> String {
+fn shorten_key(key: &str) -> String {
     key.chars().take(CHARS).collect()
 }

@@ -21,7 +21,7 @@ use pair::{Comparison, WeighedPair};
 use topics::TopicPair;
 
 pub use engram_model::{Severity, Tier};
-pub use keys::{Keys, keys};
+pub use keys::{Keys, claim_keys};
 
 /// A claim with what its record says about it.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub struct Said<'a> {
 
 /// Returns high for what the tiers without a model find, or one step lower between two inferences,
 /// which count less than observations (docs/design.md#tiers-and-severity).
-fn severity(left: FactType, right: FactType) -> Severity {
+fn severity_of(left: FactType, right: FactType) -> Severity {
     if left == FactType::Inference && right == FactType::Inference {
         Severity::Medium
     } else {
@@ -111,7 +111,7 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
     })?;
     Some(Disagreement {
         tier: difference.tier,
-        severity: severity(a.fact_type, b.fact_type),
+        severity: severity_of(a.fact_type, b.fact_type),
         score,
         why: difference.why,
         differs_a: difference.left,
@@ -139,7 +139,7 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     let mut free: Vec<_> = right.iter().collect();
     for one in left {
         let said_so = |other: &&Statement| {
-            let weighed = pair::weigh(one, other, &topics)?;
+            let weighed = pair::weigh_pair(one, other, &topics)?;
             matches!(weighed.outcome, Comparison::Same).then_some(weighed.score)
         };
         let at = free.iter().position(|it| said_so(it).is_some())?;
@@ -169,7 +169,7 @@ fn all_pairs<'a>(
     a.claim.statements.iter().enumerate().flat_map(move |left| {
         let right = b.claim.statements.iter().enumerate();
         right.filter_map(move |right| {
-            let weighed = pair::weigh(left.1, right.1, topics)?;
+            let weighed = pair::weigh_pair(left.1, right.1, topics)?;
             Some((left.0, right.0, weighed))
         })
     })

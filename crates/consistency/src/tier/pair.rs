@@ -29,7 +29,7 @@ pub(crate) struct WeighedPair {
 }
 
 /// Compares two statements; `None` if they are not known to be about the same thing.
-pub(crate) fn weigh(
+pub(crate) fn weigh_pair(
     left: &Statement,
     right: &Statement,
     topics: &TopicPair,
@@ -43,11 +43,11 @@ pub(crate) fn weigh(
         return None;
     }
     match (all(left), all(right)) {
-        (true, false) if fit::reaches(left, right, true, topics) => {
-            weigh_under(left, &fit::as_all(left, right), topics)
+        (true, false) if fit::covers_member(left, right, true, topics) => {
+            weigh_member(left, &fit::without_member(left, right), topics)
         }
-        (false, true) if fit::reaches(right, left, false, topics) => {
-            weigh_under(&fit::as_all(right, left), right, topics)
+        (false, true) if fit::covers_member(right, left, false, topics) => {
+            weigh_member(&fit::without_member(right, left), right, topics)
         }
         // A statement about all is not compared with one that may be outside of that class.
         (true, false) | (false, true) if topics.relation != TopicRelation::Same => None,
@@ -57,7 +57,7 @@ pub(crate) fn weigh(
 }
 
 /// Compares a statement about all with one about a member.
-fn weigh_under(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<WeighedPair> {
+fn weigh_member(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<WeighedPair> {
     let mut weighed = weigh_same(left, right, topics, false)?;
     if let Comparison::Apart(difference) = &mut weighed.outcome
         && topics.relation != TopicRelation::Same
@@ -84,12 +84,12 @@ fn weigh_same(
     }
     // A setting of the same name within one topic is one setting, whatever the other words.
     let named = keyed && topics.relation == TopicRelation::Same;
-    let known = !placed || named || fit.is_known(topics);
-    let outcome = alive(left, right, &fit)
-        .or_else(|| substituted(left, right, &fit, placed))
-        .or_else(|| values(left, right, &fit, keyed))
-        .or_else(|| denied(left, right, &fit))
-        .or_else(|| poles(left, right, &fit, placed))
+    let known = !placed || named || fit.identifies_subject(topics);
+    let outcome = compare_existence(left, right, &fit)
+        .or_else(|| compare_substitutes(left, right, &fit, placed))
+        .or_else(|| compare_values(left, right, &fit, keyed))
+        .or_else(|| compare_denied_value(left, right, &fit))
+        .or_else(|| compare_poles(left, right, &fit, placed))
         .filter(|_| known)?;
     let outcome = match outcome {
         Comparison::Apart(mut difference) if placed && topics.relation != TopicRelation::Same => {
@@ -105,7 +105,7 @@ fn weigh_same(
 }
 
 /// Tier 2, temporal: one says it is gone, the other that it still exists.
-fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
+fn compare_existence(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
     let (one, other) = (left.alive?, right.alive?);
     if !(fit.left.is_empty() && fit.right.is_empty()) || fit.shared.is_empty() {
         return None;
@@ -120,7 +120,7 @@ fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Compariso
     let (a, b) = (versions(left), versions(right));
     if a.iter().any(|one| {
         b.iter()
-            .any(|other| one.stands_to(other, false) == ValueRelation::Apart)
+            .any(|other| one.relation_to(other, false) == ValueRelation::Apart)
     }) {
         return None;
     }
@@ -136,7 +136,7 @@ fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Compariso
 }
 
 /// Tier 0: another technology, file or name in the same place.
-fn substituted(
+fn compare_substitutes(
     left: &Statement,
     right: &Statement,
     fit: &Fit<'_>,
@@ -185,13 +185,13 @@ fn are_exclusive(left: &Statement, right: &Statement, one: &Term, other: &Term) 
     let stores = alike(|it| it.kind.is_some_and(|it| STORES.contains(&it)));
     let named =
         one.kind == other.kind && alike(|it| it.traits.literal || it.traits.name || it.traits.path);
-    (filled && named) || (stores && is_kept(left) && is_kept(right))
+    (filled && named) || (stores && says_kept(left) && says_kept(right))
 }
 
 /// Kinds of data stores: data kept in one is not kept in another.
 pub(crate) const STORES: &[&str] = &["database", "cache", "objectstore", "search"];
 
-fn is_kept(said: &Statement) -> bool {
+fn says_kept(said: &Statement) -> bool {
     ["store", "keep", "hold"].iter().any(|it| said.has(it))
 }
 
@@ -207,17 +207,25 @@ fn has_filled_verb(said: &Statement) -> bool {
 }
 
 /// Tiers 0 and 2: different values of the same attribute.
-fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Option<Comparison> {
+fn compare_values(
+    left: &Statement,
+    right: &Statement,
+    fit: &Fit<'_>,
+    keyed: bool,
+) -> Option<Comparison> {
     let about_one = fit.is_about_one() && are_done_alike(left, right, fit);
     if left.values.is_empty() || !about_one || !are_of_one_kind(left.aspect, right.aspect) {
         return None;
     }
-    let pairs = paired(&left.values, &right.values)?;
+    let pairs = pair_values(&left.values, &right.values)?;
     let allowed = left.allowed && right.allowed;
     // A dependency has one version, but several versions may be supported.
     let several = |it: &Statement| it.open && !it.has("depend");
     let open = several(left) || several(right);
-    let stands: Vec<ValueRelation> = pairs.iter().map(|(a, b)| a.stands_to(b, allowed)).collect();
+    let stands: Vec<ValueRelation> = pairs
+        .iter()
+        .map(|(a, b)| a.relation_to(b, allowed))
+        .collect();
     let others = pairs
         .iter()
         .zip(&stands)
@@ -235,7 +243,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
         // With equal values, only affirming or denying can differ.
         let same = stands.iter().all(|it| *it == ValueRelation::Same);
         return if same && left.negative != right.negative {
-            poles_of_exact(left, right, fit, true)
+            compare_exact_poles(left, right, fit, true)
         } else if same {
             Some(Comparison::Same)
         } else {
@@ -296,8 +304,13 @@ fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
 
 /// Pairs values of the same kind, in order; `None` if one claim gives more of a kind than the
 /// other, since then the pairs are unclear.
-fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &'a Value)>> {
-    if left.len() == right.len() && left.iter().zip(right).all(|it| it.0.sort() == it.1.sort()) {
+fn pair_values<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &'a Value)>> {
+    if left.len() == right.len()
+        && left
+            .iter()
+            .zip(right)
+            .all(|it| it.0.comparable_kind() == it.1.comparable_kind())
+    {
         return Some(left.iter().zip(right).collect());
     }
     None
@@ -305,7 +318,7 @@ fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &
 
 /// Tier 0: one gives an amount, a frequency or a limit, the other denies it: "expires after 5
 /// minutes", "never expires".
-fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
+fn compare_denied_value(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
     let denies = |it: &Statement| it.negative && it.values.is_empty();
     let (no, said, verbs, own) = match (denies(left), denies(right)) {
         (true, false) => (left, right, &fit.left_verbs, &fit.right_verbs),
@@ -336,14 +349,19 @@ fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparis
 }
 
 /// Tier 0: one affirms what the other denies.
-fn poles(left: &Statement, right: &Statement, fit: &Fit<'_>, placed: bool) -> Option<Comparison> {
+fn compare_poles(
+    left: &Statement,
+    right: &Statement,
+    fit: &Fit<'_>,
+    placed: bool,
+) -> Option<Comparison> {
     if !(left.values.is_empty() && right.values.is_empty()) {
         return None;
     }
-    poles_of_exact(left, right, fit, placed)
+    compare_exact_poles(left, right, fit, placed)
 }
 
-fn poles_of_exact(
+fn compare_exact_poles(
     left: &Statement,
     right: &Statement,
     fit: &Fit<'_>,

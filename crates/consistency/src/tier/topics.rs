@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::claim::{key, parts};
+use crate::claim::{key_of_word, name_parts};
 
 /// How two topics relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,5 +59,5 @@ fn segments(topic: &str) -> Vec<String> {
 
 /// The words of a topic, as keys of terms.
 pub(crate) fn topic_words(topic: &str) -> BTreeSet<String> {
-    parts(topic).iter().map(|it| key(it)).collect()
+    name_parts(topic).iter().map(|it| key_of_word(it)).collect()
 }

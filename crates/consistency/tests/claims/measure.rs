@@ -262,7 +262,10 @@ fn conflicts_are_found_by_their_keys() {
         if tier::compare(&side_of(&a, &pair.topic_a), &side_of(&b, &pair.topic_b)).is_none() {
             continue;
         }
-        let (left, right) = (tier::keys(&a, &pair.topic_a), tier::keys(&b, &pair.topic_b));
+        let (left, right) = (
+            tier::claim_keys(&a, &pair.topic_a),
+            tier::claim_keys(&b, &pair.topic_b),
+        );
         for (new, old) in [(&left, &right), (&right, &left)] {
             let shares = new.asked.iter().any(|it| old.stored.contains(it));
             assert!(shares, "{} | {}\n{new:?}\n{old:?}", pair.a, pair.b);

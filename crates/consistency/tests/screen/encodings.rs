@@ -1,6 +1,6 @@
 //! The same credentials in different encodings.
 
-use engram_consistency::{SecretMatch, screen_bytes, secrets};
+use engram_consistency::{SecretMatch, find_secrets, screen_bytes};
 
 use crate::text_of;
 
@@ -87,7 +87,7 @@ fn all_of_them_are_found_in_order_and_apart() {
         utf16(&text, u16::to_le_bytes),
         utf32(&text, u32::to_be_bytes),
     ] {
-        let found = secrets(&bytes);
+        let found = find_secrets(&bytes);
         let rules: Vec<&str> = found.iter().map(|it| it.rule).collect();
         let expected = [
             "a GitHub token",

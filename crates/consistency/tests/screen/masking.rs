@@ -1,6 +1,6 @@
 //! Tests what a masked text contains.
 
-use engram_consistency::{Masked, mask, mask_diff, mask_span, screen, screen_bytes, secrets};
+use engram_consistency::{Masked, find_secrets, mask, mask_diff, mask_span, screen, screen_bytes};
 use proptest::prelude::*;
 
 use crate::text_of;
@@ -168,7 +168,7 @@ proptest! {
         bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0u8), 0x20u8..0x7F], 0..400),
     ) {
         let mut last = 0;
-        for secret in secrets(&bytes) {
+        for secret in find_secrets(&bytes) {
             prop_assert!(last <= secret.range.start && secret.range.start < secret.range.end);
             last = secret.range.end;
         }
@@ -182,7 +182,7 @@ proptest! {
     ) {
         let text = parts.concat();
         let once = mask(&text);
-        prop_assert_eq!(once.masked, secrets(text.as_bytes()).len());
+        prop_assert_eq!(once.masked, find_secrets(text.as_bytes()).len());
         prop_assert_eq!(screen(&once.text), None);
         prop_assert_eq!(&mask(&once.text).text, &once.text);
     }
@@ -214,7 +214,7 @@ proptest! {
         let from = file.floor_char_boundary(from.min(file.len()));
         let to = file.floor_char_boundary((from + length).min(file.len()));
         let shown = mask_span(file.as_bytes(), from..to, utf8);
-        for secret in secrets(file.as_bytes()) {
+        for secret in find_secrets(file.as_bytes()) {
             let cut = from.max(secret.range.start)..to.min(secret.range.end);
             // By chance the same words may occur elsewhere, where they are not secret.
             if cut.len() >= 8 && file.matches(&file[cut.clone()]).count() == 1 {

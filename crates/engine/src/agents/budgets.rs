@@ -2,13 +2,13 @@
 
 use crate::{
     agents::{
-        delivered,
-        grants::{self, aged},
-        opened::{unknown_agent, word},
+        grants::{self, expire_overdue},
+        message_cost,
+        opening::{unknown_agent, validated_line},
     },
     context::{
         Context, author,
-        caller::{in_project, kin_of},
+        caller::{agent_in_project, kin_of},
         names::TakenNames,
         plan::{Plan, Planned},
         project, rates,
@@ -30,23 +30,23 @@ const COUNTED: u32 = 100;
 /// The most costs of an agent that are listed.
 const COSTS: usize = 50;
 
-pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
+pub(crate) fn list_budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
     let project = match cx.known_project()? {
         Some(project) => project,
-        None => project::of_home(&cx.engine.store),
+        None => project::home_project(&cx.engine.store),
     };
-    let delivered = delivered::delivered(cx, project)?;
+    let delivered = message_cost::cost_of_messages(cx, project)?;
     cx.engine.store.read::<_, Refusal>(|tx| {
         let agents = match &of.agent {
-            Some(id) => match in_project(tx, project, id)? {
-                Some(agent) if grants::may_look_at(cx, tx, project, id)? => vec![agent],
+            Some(id) => match agent_in_project(tx, project, id)? {
+                Some(agent) if grants::may_see_agent(cx, tx, project, id)? => vec![agent],
                 // The caller must not be able to tell a hidden agent from a missing one.
                 _ => return Err(unknown_agent(id)),
             },
             None => {
                 let own = cx.caller.agent();
                 let mut all = match own {
-                    Some(own) => Vec::from_iter(in_project(tx, project, own)?),
+                    Some(own) => Vec::from_iter(agent_in_project(tx, project, own)?),
                     None => Vec::new(),
                 };
                 all.extend(tx.family(project, own, LISTED)?);
@@ -56,18 +56,18 @@ pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, R
         let taken = TakenNames::of(tx, project)?;
         let agents = agents
             .into_iter()
-            .map(|agent| spent_by(cx, tx, agent, &taken));
+            .map(|agent| agent_budget(cx, tx, agent, &taken));
         let mut agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
         if of.costs
             && let (Some(_), [one]) = (&of.agent, agents.as_mut_slice())
         {
-            one.costs = costs(tx, &one.agent, &one.turn)?;
+            one.costs = turn_costs(tx, &one.agent, &one.turn)?;
         }
         Ok(BudgetsReply { agents, delivered })
     })
 }
 
-pub(crate) fn spent_by(
+pub(crate) fn agent_budget(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     agent: Agent,
@@ -79,10 +79,10 @@ pub(crate) fn spent_by(
     let shown = budget_of(&limits.deref, &spent, &agent.turn);
     let mut open = 0;
     for grant in tx.grants().unspent(&agent.handle)? {
-        open += u32::from(aged(tx, grant, now)?.state(now) == GrantState::Open);
+        open += u32::from(expire_overdue(tx, grant, now)?.state(now) == GrantState::Open);
     }
     Ok(AgentBudget {
-        label: taken.apart(&agent, &agent.label),
+        label: taken.distinguish(&agent, &agent.label),
         role: agent.role,
         parent: agent.parent,
         inline_tokens: Meter {
@@ -110,13 +110,13 @@ pub(crate) fn spent_by(
 pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Refusal> {
     let ground = cx.ground(true)?;
     let turn = match &ask.turn {
-        Some(turn) => word("the turn", turn)?,
-        None => cx.engine.world.id().to_string(),
+        Some(turn) => validated_line("the turn", turn)?,
+        None => cx.engine.world.new_id().to_string(),
     };
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
-    decide::decide(cx, &ground, |tx, _| {
-        rates::admit(cx, tx)?;
-        let found = in_project(tx, ground.project, &ask.agent)?;
+    decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
+        let found = agent_in_project(tx, ground.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown_agent(&ask.agent))?;
         refuse_decision(cx.caller, &kin_of(agent.clone()))?;
         let next = Agent {
@@ -149,14 +149,14 @@ pub(crate) fn count_refusal(cx: &Context<'_>, refusal: &Refusal) {
 }
 
 fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Result<(), Refusal> {
-    let Some(called) = cx.called()? else {
+    let Some(called) = cx.calling_agent()? else {
         return Ok(());
     };
     let engine = cx.engine;
     let remedy = refusal.remedy.as_ref();
     let figures = remedy.map(|it| it.figures.clone()).unwrap_or_default();
     let uncounted = |tx: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
-        let turn = called.turn(tx)?;
+        let turn = called.current_turn(tx)?;
         let agent = tx.agent(handle)?;
         let is_counted = tx.refusals(handle, &turn)? >= COUNTED;
         Ok(agent.filter(|_| !is_counted).map(|agent| (agent, turn)))
@@ -177,7 +177,7 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
 }
 
 /// An agent's costs and refusals in a turn, newest first.
-fn costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
+fn turn_costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
     let mut costs = Vec::new();
     for entry in tx.costs(agent, COSTS)? {
         let (of, what) = match entry.readable_operation() {

@@ -1,10 +1,10 @@
 //! Grants and requests for them. Each allows one agent one thing beyond its budget.
 
 use crate::{
-    agents::opened::unknown_agent,
+    agents::opening::unknown_agent,
     context::{
         Context, Ground, author,
-        caller::{digest_of, in_project, kin_of},
+        caller::{agent_in_project, kin_of, token_digest},
         names::{self, TakenNames},
         plan::{Plan, Planned},
         rates,
@@ -12,8 +12,8 @@ use crate::{
     },
     decide,
     evidence::{
-        excerpt::tokens_of,
-        gather::{self, copies},
+        excerpt::tokens_of_span,
+        gather::{self, entries_of_copies},
     },
 };
 use engram_gateway::{
@@ -52,12 +52,12 @@ pub(crate) struct ResolvedRequest {
 
 impl ResolvedPointer {
     /// The entries that store a copy of its file, if it needs one.
-    pub(crate) fn copies(
+    pub(crate) fn copy_entries(
         &self,
         tx: &Reader<'_>,
         project: ProjectId,
     ) -> Result<Vec<Operation>, Refusal> {
-        copies(tx, project, [&self.pointer], self.copy.as_slice())
+        entries_of_copies(tx, project, [&self.pointer], self.copy.as_slice())
     }
 }
 
@@ -72,11 +72,11 @@ struct GrantDraft<'a> {
     copy: Option<&'a Snapshot>,
 }
 
-pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, Refusal> {
+pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, Refusal> {
     let ground = cx.ground(true)?;
     let (wish, copy) = match (ask.pointer, ask.code_chars) {
         (Some(pointer), None) => {
-            let resolved = look_up(cx, pointer, &ground)?;
+            let resolved = resolve_and_pin(cx, pointer, &ground)?;
             let pointer = resolved.pointer;
             let cap_tokens = ask.cap_tokens;
             (
@@ -109,17 +109,17 @@ pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, R
 }
 
 /// Grants a request.
-pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
+pub(crate) fn approve_request(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
     let ground = cx.ground(true)?;
     let store = &cx.engine.store;
-    let asked = store.read(|tx| waiting(tx, ground.project, &ask.id))?;
+    let asked = store.read(|tx| find_waiting_request(tx, ground.project, &ask.id))?;
     let wish = GrantWish::Read {
         pointer: asked.pointer.parse()?,
         cap_tokens: ask.cap_tokens,
     };
     // The grant gets the id of its request, so that the id finds both.
     issue(cx, &ground, Some(ask.id.clone()), |tx| {
-        waiting(tx, ground.project, &ask.id)?;
+        find_waiting_request(tx, ground.project, &ask.id)?;
         Ok(GrantDraft {
             to: &asked.agent,
             wish: &wish,
@@ -137,14 +137,14 @@ fn issue<'a>(
     id: Option<String>,
     wanted: impl Fn(&Reader<'_>) -> Result<GrantDraft<'a>, Refusal>,
 ) -> Result<GrantIssued, Refusal> {
-    let id = id.unwrap_or_else(|| cx.engine.world.id().to_string());
-    let token = cx.engine.world.secret();
+    let id = id.unwrap_or_else(|| cx.engine.world.new_id().to_string());
+    let token = cx.engine.world.new_secret();
     let (now, said_by) = (cx.engine.world.now(), author::author_of(cx, None)?);
-    let issued = decide::decide(cx, ground, |tx, _| {
-        rates::admit(cx, tx)?;
+    let issued = decide::plan_and_commit(cx, ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
         let wanted = wanted(tx)?;
-        let giver = giver(cx, tx, ground.project, wanted.by)?;
-        let to = known(tx, ground.project, wanted.to)?;
+        let giver = resolve_giver(cx, tx, ground.project, wanted.by)?;
+        let to = kin_in_project(tx, ground.project, wanted.to)?;
         let seconds = wanted
             .ttl
             .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
@@ -169,16 +169,16 @@ fn issue<'a>(
             GrantWish::Code { .. } => None,
         };
         let copy = wanted.copy.map_or(&[][..], std::slice::from_ref);
-        let mut entries = copies(tx, ground.project, pointer, copy)?;
+        let mut entries = entries_of_copies(tx, ground.project, pointer, copy)?;
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant: grant.clone(),
-            token: digest_of(&token),
+            token: token_digest(&token),
             request: wanted.request,
         })));
-        Ok(Plan::of(planned(entries, &said_by), grant))
+        Ok(Plan::of(private_entries(entries, &said_by), grant))
     })?
     .answer;
-    let told = told_grant(issued, now);
+    let told = shown_grant(issued, now);
     Ok(GrantIssued {
         id: told.id,
         budget_token: Secret(token),
@@ -192,14 +192,16 @@ fn issue<'a>(
 }
 
 /// Who issues the grant: the caller, or the agent in whose name the user does.
-fn giver(
+fn resolve_giver(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
     by: Option<&AgentId>,
 ) -> Result<Caller, Refusal> {
     match (cx.caller, by) {
-        (Caller::User, Some(by)) => known(tx, project, by).map(|it| Caller::Agent(it.agent)),
+        (Caller::User, Some(by)) => {
+            kin_in_project(tx, project, by).map(|it| Caller::Agent(it.agent))
+        }
         (Caller::Agent(agent), Some(by)) if agent != by => Err(Refusal::new(
             Code::ScopeDenied,
             "an agent may grant only in its own name",
@@ -210,7 +212,7 @@ fn giver(
 }
 
 /// Resolves a pointer to something that exists, and pins it fully.
-pub(crate) fn look_up(
+pub(crate) fn resolve_and_pin(
     cx: &Context<'_>,
     pointer: PointerInput,
     ground: &Ground,
@@ -229,7 +231,7 @@ pub(crate) fn look_up(
         screen_snapshot(snapshot)?;
     }
     screen_secret("the pointer", &resolved.pointer.to_string())?;
-    let tokens = tokens_of(&resolved);
+    let tokens = tokens_of_span(&resolved);
     let (pointer, copy) = gather::keep_commits(cx, resolved.pointer)?;
     Ok(ResolvedPointer {
         tokens,
@@ -243,7 +245,7 @@ pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut grants = Vec::new();
         for grant in tx.grants().list(project, cx.caller.agent(), LISTED)? {
-            grants.push(told_grant(aged(tx, grant, now)?, now));
+            grants.push(shown_grant(expire_overdue(tx, grant, now)?, now));
         }
         Ok(GrantsReply { grants })
     })
@@ -251,7 +253,7 @@ pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
 
 /// Whether the caller may see an agent's requests and costs: the agent, its parent and the user
 /// may.
-pub(crate) fn may_look_at(
+pub(crate) fn may_see_agent(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -260,7 +262,7 @@ pub(crate) fn may_look_at(
     Ok(match cx.caller {
         Caller::User => true,
         Caller::Agent(me) if me == agent => true,
-        caller => in_project(tx, project, agent)?
+        caller => agent_in_project(tx, project, agent)?
             .is_some_and(|it| refuse_decision(caller, &kin_of(it)).is_ok()),
     })
 }
@@ -268,12 +270,12 @@ pub(crate) fn may_look_at(
 pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
-    decide::decide(cx, &ground, |tx, _| {
+    decide::plan_and_commit(cx, &ground, |tx, _| {
         let found = tx.grants().find(ground.project, id)?;
-        let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
-        let to = known(tx, ground.project, &grant.to)?;
+        let grant = found.ok_or_else(|| no_such("grant", id, "`engram grant list`"))?;
+        let to = kin_in_project(tx, ground.project, &grant.to)?;
         refuse_revoke(cx.caller, &grant, &to)?;
-        let state = aged(tx, grant, now)?.state(now);
+        let state = expire_overdue(tx, grant, now)?.state(now);
         if state != GrantState::Open {
             return Err(Refusal::new(
                 Code::NotFound,
@@ -282,33 +284,34 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
             ));
         }
         Ok(Plan::of(
-            planned(vec![Operation::Revoked(id.to_owned())], &by),
+            private_entries(vec![Operation::Revoked(id.to_owned())], &by),
             (),
         ))
     })?;
-    Ok(answered(id, GrantState::Revoked.as_str()))
+    Ok(state_reply(id, GrantState::Revoked.as_str()))
 }
 
-pub(crate) fn request(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, Refusal> {
+pub(crate) fn request_read(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
-    let want = wanted(cx, ask, &ground)?;
+    let want = resolve_request(cx, ask, &ground)?;
     let by = author::author_of(cx, None)?;
-    let id = decide::decide(cx, &ground, |tx, _| {
-        rates::admit(cx, tx)?;
-        plan_request(cx, tx, &ground, &want).map(|plan| Plan::of(planned(plan.0, &by), plan.1))
+    let id = decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
+        plan_request(cx, tx, &ground, &want)
+            .map(|plan| Plan::of(private_entries(plan.0, &by), plan.1))
     })?
     .answer;
-    Ok(answered(&id, RequestState::Waiting.as_str()))
+    Ok(state_reply(&id, RequestState::Waiting.as_str()))
 }
 
 /// Resolves an agent's request to read.
-pub(crate) fn wanted(
+pub(crate) fn resolve_request(
     cx: &Context<'_>,
     ask: DerefRequest,
     ground: &Ground,
 ) -> Result<ResolvedRequest, Refusal> {
-    let reason = sentence("the reason", &ask.reason)?;
-    let intended_use = sentence("the intended use", &ask.intended_use)?;
+    let reason = validated_sentence("the reason", &ask.reason)?;
+    let intended_use = validated_sentence("the intended use", &ask.intended_use)?;
     if reason.is_empty() {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -316,16 +319,16 @@ pub(crate) fn wanted(
             "Say in one sentence why the claims and your budget are not enough.",
         ));
     }
-    let resolved = look_up(cx, ask.pointer, ground)?;
+    let resolved = resolve_and_pin(cx, ask.pointer, ground)?;
     let mut requested = Requested {
-        id: cx.engine.world.id().to_string(),
+        id: cx.engine.world.new_id().to_string(),
         pointer: resolved.pointer.to_string(),
         tokens: resolved.tokens,
         reason,
         intended_use,
         digest: String::new(),
     };
-    requested.digest = hex::encode(Sha256::digest(requested.words()));
+    requested.digest = hex::encode(Sha256::digest(requested.stored_text()));
     Ok(ResolvedRequest {
         resolved,
         requested,
@@ -349,7 +352,7 @@ pub(crate) fn plan_request(
     {
         return Ok((Vec::new(), same));
     }
-    let mut entries = resolved.copies(tx, ground.project)?;
+    let mut entries = resolved.copy_entries(tx, ground.project)?;
     entries.push(Operation::Requested(Box::new(requested.clone())));
     Ok((entries, requested.id.clone()))
 }
@@ -372,12 +375,14 @@ pub(crate) fn list_requests(
                 RequestState::Granted => tx.grants().find(project, &asked.id)?,
                 _ => None,
             };
-            let grant = grant.map(|grant| aged(tx, grant, now)).transpose()?;
+            let grant = grant
+                .map(|grant| expire_overdue(tx, grant, now))
+                .transpose()?;
             requests.push(RequestTold {
                 id: asked.id,
                 label: agent
                     .as_ref()
-                    .map_or_else(String::new, |it| taken.apart(it, &it.label)),
+                    .map_or_else(String::new, |it| taken.distinguish(it, &it.label)),
                 parent: agent.as_ref().and_then(|it| it.parent.clone()),
                 role: agent.and_then(|it| it.role),
                 agent: asked.agent,
@@ -389,10 +394,10 @@ pub(crate) fn list_requests(
                 state: asked.state,
                 why: asked.why,
                 answer: asked.answer.map(|attribution| AnsweredBy {
-                    by: by_name(&names::by(&attribution)).to_owned(),
+                    by: author_or_user(&names::author_of_entry(&attribution)).to_owned(),
                     at: attribution.at,
                 }),
-                grant: grant.map(|it| told_grant(it, now)),
+                grant: grant.map(|it| shown_grant(it, now)),
             });
         }
         let omitted = Some(beyond).filter(|it| *it > 0);
@@ -402,7 +407,7 @@ pub(crate) fn list_requests(
 
 pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
-    let why = sentence("the answer", ask.why.as_deref().unwrap_or_default())?;
+    let why = validated_sentence("the answer", ask.why.as_deref().unwrap_or_default())?;
     let denied = Denied {
         id: ask.id.clone(),
         digest: if why.is_empty() {
@@ -413,21 +418,24 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
         why,
     };
     let by = author::author_of(cx, None)?;
-    decide::decide(cx, &ground, |tx, _| {
-        rates::admit(cx, tx)?;
-        let asked = waiting(tx, ground.project, &ask.id)?;
-        refuse_decision(cx.caller, &known(tx, ground.project, &asked.agent)?)?;
+    decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
+        let asked = find_waiting_request(tx, ground.project, &ask.id)?;
+        refuse_decision(
+            cx.caller,
+            &kin_in_project(tx, ground.project, &asked.agent)?,
+        )?;
         Ok(Plan::of(
-            planned(vec![Operation::Denied(denied.clone())], &by),
+            private_entries(vec![Operation::Denied(denied.clone())], &by),
             (),
         ))
     })?;
-    Ok(answered(&ask.id, RequestState::Denied.as_str()))
+    Ok(state_reply(&ask.id, RequestState::Denied.as_str()))
 }
 
 /// Marks the grant expired if more time than its ttl has passed in the journal, whatever the clock
 /// shows now.
-pub(crate) fn aged(
+pub(crate) fn expire_overdue(
     tx: &Reader<'_>,
     grant: IssuedGrant,
     clock: Timestamp,
@@ -443,14 +451,14 @@ pub(crate) fn aged(
 }
 
 /// The name of an author, as surfaces show it.
-fn by_name(by: &str) -> &str {
+fn author_or_user(by: &str) -> &str {
     match by {
         "" => "user",
         name => name,
     }
 }
 
-fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
+fn shown_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
     let state = grant.state(now);
     let (pointer, cap_tokens, code_chars) = match grant.what {
         Granted::Read {
@@ -472,13 +480,13 @@ fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
 }
 
 /// Returns a request that nobody has answered.
-fn waiting(
+fn find_waiting_request(
     tx: &Reader<'_>,
     project: ProjectId,
     id: &str,
 ) -> Result<engram_store::ReadRequest, Refusal> {
     let found = tx.grants().request(project, id)?;
-    let asked = found.ok_or_else(|| missing("request", id, "`engram requests`"))?;
+    let asked = found.ok_or_else(|| no_such("request", id, "`engram requests`"))?;
     match asked.state {
         RequestState::Waiting => Ok(asked),
         state => Err(Refusal::new(
@@ -490,12 +498,12 @@ fn waiting(
 }
 
 /// Returns an agent of this project as a node of the agents' tree.
-fn known(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<AgentNode, Refusal> {
-    let found = in_project(tx, project, id)?;
+fn kin_in_project(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<AgentNode, Refusal> {
+    let found = agent_in_project(tx, project, id)?;
     found.map(kin_of).ok_or_else(|| unknown_agent(id))
 }
 
-fn missing(what: &str, id: &str, list: &str) -> Refusal {
+fn no_such(what: &str, id: &str, list: &str) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!("there is no {what} {:?}", engram_model::shorten(id, 40)),
@@ -503,12 +511,12 @@ fn missing(what: &str, id: &str, list: &str) -> Refusal {
     )
 }
 
-pub(crate) fn planned(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
+pub(crate) fn private_entries(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
     let planned = entries.into_iter();
     planned.map(|it| Planned::private(it, by)).collect()
 }
 
-fn answered(id: &str, state: &str) -> Answered {
+fn state_reply(id: &str, state: &str) -> Answered {
     Answered {
         id: id.to_owned(),
         state: state.to_owned(),
@@ -516,7 +524,7 @@ fn answered(id: &str, state: &str) -> Answered {
 }
 
 /// Checks a reason, intended use or answer: plain text without a credential.
-fn sentence(what: &str, text: &str) -> Result<String, Refusal> {
+fn validated_sentence(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
     if text.chars().count() > LONGEST || text.contains('\0') {
         return Err(Refusal::new(

@@ -3,10 +3,10 @@
 use crate::context::{Context, project};
 use engram_model::{MetricsReply, Refusal};
 
-pub(crate) fn measure(cx: &Context<'_>) -> Result<MetricsReply, Refusal> {
+pub(crate) fn project_metrics(cx: &Context<'_>) -> Result<MetricsReply, Refusal> {
     let project = match cx.known_project()? {
         Some(project) => project,
-        None => project::of_home(&cx.engine.store),
+        None => project::home_project(&cx.engine.store),
     };
     let (counts, sums) = cx
         .engine

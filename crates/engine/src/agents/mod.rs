@@ -2,10 +2,10 @@
 //! what they did.
 
 pub(crate) mod budgets;
-pub(crate) mod delivered;
 pub(crate) mod grants;
+pub(crate) mod message_cost;
 pub(crate) mod metrics;
-pub(crate) mod opened;
+pub(crate) mod opening;
 pub(crate) mod served;
 
 use crate::{Engine, decide};
@@ -17,23 +17,23 @@ impl Engine {
         self.caches.served.take()
     }
 
-    pub(crate) fn put_back(&self, served: Vec<Served>) {
+    pub(crate) fn put_back_served(&self, served: Vec<Served>) {
         served.into_iter().for_each(|it| self.caches.served.add(it));
     }
 
     /// When a process ends, stores what agents were shown and no write has stored yet. Counts alone
     /// are not worth a write.
-    pub(crate) fn store_shown(&self, project: ProjectId) -> Result<(), Refusal> {
+    pub(crate) fn store_served_prints(&self, project: ProjectId) -> Result<(), Refusal> {
         let (served, counts) = self
             .take_served()
             .into_iter()
             .partition(|it| !it.prints.is_empty());
-        self.put_back(counts);
+        self.put_back_served(counts);
         self.write_served(project, served)
     }
 
     /// Stores everything that agents were shown so far, without waiting for the next write.
-    pub(crate) fn store_served(&self, project: ProjectId) -> Result<(), Refusal> {
+    pub(crate) fn store_all_served(&self, project: ProjectId) -> Result<(), Refusal> {
         self.write_served(project, self.take_served())
     }
 
@@ -42,6 +42,7 @@ impl Engine {
             return Ok(());
         }
         let operations = served.iter().cloned().map(Operation::Served).collect();
-        decide::note(self, project, None, |_| Ok(operations)).inspect_err(|_| self.put_back(served))
+        decide::note(self, project, None, |_| Ok(operations))
+            .inspect_err(|_| self.put_back_served(served))
     }
 }

@@ -76,23 +76,24 @@ impl Servings {
 /// Records that the calling agent was shown these claims, except its own. Nothing is recorded for
 /// the user.
 pub(crate) fn note_shown(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Refusal> {
-    note(cx, engrams, &[])
+    note_engrams(cx, engrams, &[])
 }
 
 /// Like [`note_shown`], for claims that a query found. Each also counts towards becoming durable.
 pub(crate) fn note_found(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Refusal> {
-    note(cx, engrams, engrams)
+    note_engrams(cx, engrams, engrams)
 }
 
-fn note(cx: &Context<'_>, engrams: &[Engram], found: &[Engram]) -> Result<(), Refusal> {
+fn note_engrams(cx: &Context<'_>, engrams: &[Engram], found: &[Engram]) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
     };
     let others = engrams
         .iter()
         .filter(|it| it.agent.as_ref() != Some(&agent.handle));
-    let prints = others.flat_map(|it| told(&it.claim, it.pointers.iter().map(Pointer::to_string)));
-    let counted = found.iter().filter(|it| counts(it, &agent.handle));
+    let prints = others
+        .flat_map(|it| prints_of_shown(&it.claim, it.pointers.iter().map(Pointer::to_string)));
+    let counted = found.iter().filter(|it| counts_as_hit(it, &agent.handle));
     cx.engine.caches.served.add(Served {
         to: agent.handle.clone(),
         run: agent.run,
@@ -103,11 +104,14 @@ fn note(cx: &Context<'_>, engrams: &[Engram], found: &[Engram]) -> Result<(), Re
 }
 
 /// Records that the calling agent was shown the claims that its own claim contradicts.
-pub(crate) fn note_told(cx: &Context<'_>, findings: &[Finding]) -> Result<(), Refusal> {
+pub(crate) fn note_findings(cx: &Context<'_>, findings: &[Finding]) -> Result<(), Refusal> {
     let claims = findings.iter().filter_map(|it| it.claim.as_deref());
-    let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
+    let prints: Vec<u64> = claims.flat_map(|it| prints_of_shown(it, None)).collect();
     if let Some(agent) = cx.agent()?.filter(|_| !prints.is_empty()) {
-        cx.engine.caches.served.add(Served::told(agent, prints));
+        cx.engine
+            .caches
+            .served
+            .add(Served::of_unasked(agent, prints));
     }
     Ok(())
 }
@@ -171,25 +175,25 @@ impl Memory {
 }
 
 /// The fingerprints of a shown text and of its evidence.
-pub(crate) fn told(words: &str, evidence: impl IntoIterator<Item = String>) -> Vec<u64> {
-    let mut prints = fingerprints(head(words));
+pub(crate) fn prints_of_shown(words: &str, evidence: impl IntoIterator<Item = String>) -> Vec<u64> {
+    let mut prints = fingerprints(beginning_of(words));
     prints.extend(evidence.into_iter().map(|it| shown_print(&it)));
     prints
 }
 
 /// The fingerprints of what an agent read at an address.
-pub(crate) fn read(excerpt: &str, address: &str) -> Vec<u64> {
-    let mut prints = fingerprints(head(excerpt));
+pub(crate) fn prints_of_read(excerpt: &str, address: &str) -> Vec<u64> {
+    let mut prints = fingerprints(beginning_of(excerpt));
     prints.push(read_print(address));
     prints
 }
 
-fn head(text: &str) -> &str {
+fn beginning_of(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED)]
 }
 
 /// Whether returning this engram to this agent counts. An ephemeral engram counts only if another
 /// agent said it.
-pub(crate) fn counts(engram: &Engram, asks: &AgentId) -> bool {
+pub(crate) fn counts_as_hit(engram: &Engram, asks: &AgentId) -> bool {
     engram.durability == Durability::Durable || engram.agent.as_ref() != Some(asks)
 }

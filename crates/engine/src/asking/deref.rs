@@ -1,18 +1,18 @@
 //! Dereference: fetches what a pointer addresses, within the budget, and journals the read.
 
 use crate::{
-    agents::{grants::aged, served},
+    agents::{grants::expire_overdue, served},
     context::{
         Context, author,
-        caller::{CallingAgent, digest_of},
+        caller::{CallingAgent, token_digest},
         plan::{Plan, Planned},
-        purse::{self, Purse},
+        remaining_budget::{self, Purse},
         screen::screen_snapshot,
     },
     decide,
     evidence::{
-        excerpt::excerpt,
-        gather::{self, copies},
+        excerpt::fit_excerpt,
+        gather::{self, entries_of_copies},
         health,
     },
 };
@@ -28,19 +28,19 @@ use engram_pointers::resolve;
 use engram_store::Reader;
 use jiff::Timestamp;
 
-pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusal> {
+pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusal> {
     let pointer = Pointer::try_from(ask.pointer)?;
     let repo = gather::repo_for(cx, &pointer)?;
-    cx.in_turn(ask.turn)?;
-    let payer = payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
+    cx.move_to_turn(ask.turn)?;
+    let payer = find_payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
     // Before any lookup: an agent with neither budget nor grant learns nothing.
     let funds = match &payer {
-        Some(payer) => Some(cx.engine.store.read(|tx| funds(cx, tx, payer))?),
+        Some(payer) => Some(cx.engine.store.read(|tx| load_funds(cx, tx, payer))?),
         None => None,
     };
     let paying = payer.as_ref().zip(funds.as_ref());
     let refusal = match paying {
-        Some((payer, funds)) => refusal_for(payer, funds)?,
+        Some((payer, funds)) => refuse_unpayable(payer, funds)?,
         None => None,
     };
     let ground = cx.ground(false)?;
@@ -53,24 +53,24 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
     }
     let address = resolved.pointer.to_string();
     let left = match paying {
-        Some((payer, funds)) => Some(allowance(payer, funds, Some(&address))?.tokens),
+        Some((payer, funds)) => Some(allowance_for(payer, funds, Some(&address))?.tokens),
         None => None,
     };
-    let now = repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved));
+    let now = repo.and_then(|repo| health::change_of_pointer(repo, &shelf, &pointer, &resolved));
     let reply = Dereferenced {
         now,
-        ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
+        ..fit_excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
     };
     let prints = match payer {
-        Some(_) => served::read(&reply.excerpt, &reply.pointer),
+        Some(_) => served::prints_of_read(&reply.excerpt, &reply.pointer),
         None => Vec::new(),
     };
-    let (budget, grant) = decide::decide(cx, &ground, |tx, _| {
-        let (read, budget) = spend(cx, tx, paying, &reply)?;
+    let (budget, grant) = decide::plan_and_commit(cx, &ground, |tx, _| {
+        let (read, budget) = charge_read(cx, tx, paying, &reply)?;
         let by = author::author_in(cx, tx, None)?;
         let grant = read.grant.clone();
         // A working tree's file is stored together with the read.
-        let mut entries = copies(tx, ground.project, [], resolved.snapshot.as_slice())?;
+        let mut entries = entries_of_copies(tx, ground.project, [], resolved.snapshot.as_slice())?;
         entries.push(Operation::Dereferenced(Read {
             prints: prints.clone(),
             ..read
@@ -89,16 +89,16 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
 }
 
 /// Who pays; `None` for the user, who is not metered.
-fn payer<'c>(
+fn find_payer<'c>(
     cx: &'c Context<'_>,
     kind: PointerType,
     token: Option<&str>,
 ) -> Result<Option<Payer<'c>>, Refusal> {
-    match cx.called()? {
+    match cx.calling_agent()? {
         Some(called) => Ok(Some(Payer {
             called,
             kind,
-            token: token.map(digest_of),
+            token: token.map(token_digest),
         })),
         None if token.is_some() => Err(Refusal::new(
             Code::DerefDenied,
@@ -111,8 +111,8 @@ fn payer<'c>(
 
 /// Refuses if neither the budget nor a grant can pay for any read. If only a grant may pay, returns
 /// the refusal to give for a pointer that does not resolve.
-fn refusal_for(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>, Refusal> {
-    let Err(refusal) = allowance(payer, funds, None) else {
+fn refuse_unpayable(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>, Refusal> {
+    let Err(refusal) = allowance_for(payer, funds, None) else {
         return Ok(None);
     };
     let serves = |it: &IssuedGrant| {
@@ -131,10 +131,10 @@ fn refusal_for(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>, Refu
     }
 }
 
-fn funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Funds, Refusal> {
+fn load_funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Funds, Refusal> {
     let now = cx.engine.world.now();
     let agent = &payer.called.agent.handle;
-    let as_of_now = |grant| aged(tx, grant, now);
+    let as_of_now = |grant| expire_overdue(tx, grant, now);
     let named = match &payer.token {
         None => None,
         Some(digest) => {
@@ -144,13 +144,13 @@ fn funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Funds, 
     };
     let mut funds = Funds {
         head: tx.head()?,
-        purse: purse::purse(cx, tx, payer.called)?,
+        purse: remaining_budget::remaining_budget(cx, tx, payer.called)?,
         open: Vec::new(),
         named,
         now,
     };
     // Other grants are looked up only without a token and beyond the budget.
-    if payer.token.is_none() && allowance(payer, &funds, None).is_err() {
+    if payer.token.is_none() && allowance_for(payer, &funds, None).is_err() {
         let open = tx.grants().unspent(agent)?.into_iter().map(as_of_now);
         funds.open = open.collect::<Result<_, _>>()?;
     }
@@ -158,7 +158,7 @@ fn funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Funds, 
 }
 
 /// What pays for a read of this address, and for how many tokens; without an address, for any read.
-fn allowance(
+fn allowance_for(
     payer: &Payer<'_>,
     funds: &Funds,
     pointer: Option<&str>,
@@ -176,7 +176,7 @@ fn allowance(
 
 /// Decides by the state in the store, since other processes of the same agent may have spent
 /// meanwhile.
-fn spend(
+fn charge_read(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     paying: Option<(&Payer<'_>, &Funds)>,
@@ -195,9 +195,9 @@ fn spend(
     let funds = if seen.is_current(tx.head()?) {
         seen
     } else {
-        &funds(cx, tx, payer)?
+        &load_funds(cx, tx, payer)?
     };
-    let allowed = allowance(payer, funds, Some(&reply.pointer))?;
+    let allowed = allowance_for(payer, funds, Some(&reply.pointer))?;
     let Purse {
         turn,
         limits,

@@ -14,7 +14,7 @@ use engram_model::{Engram, hash_keys};
 const KEPT: usize = 4_096;
 
 /// Turns a key into a number.
-pub(crate) fn number(key: &str) -> u64 {
+pub(crate) fn hash_of_key(key: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     hasher.finish()
@@ -36,10 +36,10 @@ impl VersionKeys {
         let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
         let own = hash_keys(&engram.claim, &[], "", &[]);
         Self {
-            exact: sorted(keys.exact().chain(&keys.concepts)),
-            words: sorted(keys.words.iter()),
-            grams: sorted(keys.grams.iter()),
-            said: sorted(own.exact().chain(&own.concepts).chain(&own.words)),
+            exact: sorted_hashes(keys.exact().chain(&keys.concepts)),
+            words: sorted_hashes(keys.words.iter()),
+            grams: sorted_hashes(keys.grams.iter()),
+            said: sorted_hashes(own.exact().chain(&own.concepts).chain(&own.words)),
         }
     }
 
@@ -60,8 +60,8 @@ impl VersionKeys {
     }
 }
 
-fn sorted<'k>(keys: impl Iterator<Item = &'k String>) -> Box<[u64]> {
-    let mut numbers: Vec<u64> = keys.map(|it| number(it)).collect();
+fn sorted_hashes<'k>(keys: impl Iterator<Item = &'k String>) -> Box<[u64]> {
+    let mut numbers: Vec<u64> = keys.map(|it| hash_of_key(it)).collect();
     numbers.sort_unstable();
     numbers.dedup();
     numbers.into()
@@ -83,7 +83,7 @@ impl KeptKeys {
     }
 
     /// The keys of the version at `seq`; `None` if `load` finds none.
-    pub(crate) fn of<E>(
+    pub(crate) fn keys_at<E>(
         &self,
         seq: u64,
         load: impl FnOnce() -> Result<Option<Engram>, E>,

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::{
     agents::served,
     asking::{
-        keys::{VersionKeys, number},
-        rank::{FLOOR, RankedEngram, TermWeights, count_terms, respelled, unknown_spellings},
+        keys::{VersionKeys, hash_of_key},
+        rank::{FLOOR, RankedEngram, TermWeights, count_terms, respelled_terms, unknown_spellings},
         track_record::{self, TrackRecord},
     },
-    conflicts::{list, risks::sees_all},
+    conflicts::{list, risks::may_see_all},
     context::{Context, visibility::Visibility},
     evidence::health,
 };
@@ -30,7 +30,7 @@ const TAIL: usize = 20_000;
 const ALIKE: f64 = 0.02;
 
 pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
-    let limit = most(cx, query)?;
+    let limit = result_limit(cx, query)?;
     let project = cx.project()?;
     let filter = QueryFilter {
         visibility: cx.visibility()?,
@@ -41,10 +41,10 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     };
     let keys = hash_keys(&query.text, &[], "", &[]);
     if keys == HashKeys::default() {
-        return newest(cx, project, &filter, limit);
+        return newest_claims(cx, project, &filter, limit);
     }
     let terms = terms_of(&keys);
-    let look = look(cx, project, &terms);
+    let look = look_into_index(cx, project, &terms);
     // Some candidates beyond the limit may move up.
     let near = match query.as_of {
         Some(_) => limit,
@@ -53,7 +53,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
         let spellings = spellings(&query.text);
         let mut recalled = recall(cx, tx, project, &look, &terms, &spellings, &filter)?;
-        order(tx, &mut recalled.ranked, &keys, near)?;
+        sort_first(tx, &mut recalled.ranked, &keys, near)?;
         Ok(recalled)
     })?;
     // Weighing down lets others move up. Repeats until everything that is returned was weighed.
@@ -62,11 +62,11 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     while query.as_of.is_none() && has_unweighed(&recalled.ranked) {
         let ranked = &mut recalled.ranked;
         let store = &cx.engine.store;
-        let lost = store.read::<_, Refusal>(|tx| track_record::lost(cx, tx, project))?;
+        let lost = store.read::<_, Refusal>(|tx| track_record::track_records(cx, tx, project))?;
         weigh_down(cx, ranked, near, &lost);
-        store.read::<_, Refusal>(|tx| order(tx, ranked, &keys, limit))?;
+        store.read::<_, Refusal>(|tx| sort_first(tx, ranked, &keys, limit))?;
     }
-    let mut reply = answer(recalled, limit);
+    let mut reply = query_reply(recalled, limit);
     if query.as_of.is_none() {
         let engrams = &mut reply.engrams;
         let store = &cx.engine.store;
@@ -77,7 +77,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
 }
 
 /// The claims that hold on this exact topic and share words with `claim`, most similar first.
-pub(crate) fn alike(
+pub(crate) fn similar_claims(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -98,9 +98,9 @@ pub(crate) fn alike(
         floor: ALIKE,
     };
     let terms = terms_of(&hash_keys(claim, &[], "", &[]));
-    let look = look(cx, project, &terms);
+    let look = look_into_index(cx, project, &terms);
     let mut ranked = recall(cx, tx, project, &look, &terms, &[], &filter)?.ranked;
-    ranked.sort_by(RankedEngram::roughly);
+    ranked.sort_by(RankedEngram::cmp_roughly);
     ranked.truncate(cx.engine.config.limits.recall_candidates);
     Ok(tx.engrams_at(ranked.iter().map(|it| it.seq))?)
 }
@@ -123,7 +123,7 @@ fn weigh_down(cx: &Context<'_>, ranked: &mut [RankedEngram], near: usize, lost: 
 }
 
 /// How many engrams to return.
-fn most(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
+fn result_limit(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
     let limits = &cx.engine.config.limits;
     let limit = query.k.unwrap_or(limits.query_limit);
     if limit == 0 || limit > limits.query_max {
@@ -162,7 +162,7 @@ fn recall(
 ) -> Result<RankedEngrams, Refusal> {
     let indexed = found_by.as_ref().map_or(0, IndexQuery::indexed);
     let (tail, older) = tx.traits_after(project, indexed, TAIL)?;
-    let tail = keys_of(cx, tx, tail)?;
+    let tail = tail_keys(cx, tx, tail)?;
     let mut found = found_by
         .as_ref()
         .map(IndexQuery::frequencies)
@@ -173,8 +173,8 @@ fn recall(
     let unknown = unknown_spellings(terms, &found, spellings);
     if !unknown.is_empty() {
         let signs = count_signs(cx, project, &unknown, &tail);
-        if let Some(terms) = respelled(terms, &unknown, &signs) {
-            let again = look(cx, project, &terms);
+        if let Some(terms) = respelled_terms(terms, &unknown, &signs) {
+            let again = look_into_index(cx, project, &terms);
             return recall(cx, tx, project, &again, &terms, &[], filter);
         }
     }
@@ -193,7 +193,7 @@ fn recall(
     };
     let unread: Vec<Option<RankedEngram>> = tail
         .iter()
-        .filter_map(|(traits, keys)| rank(&weights.of(traits.seq, keys), traits))
+        .filter_map(|(traits, keys)| rank(&weights.match_version(traits.seq, keys), traits))
         .collect();
     let wanted = cx.engine.config.limits.recall_candidates;
     let mut limit = wanted;
@@ -205,7 +205,7 @@ fn recall(
                 // Without the index, everything is scanned; the next process that opens it rebuilds
                 // it.
                 Err(error) => {
-                    cx.engine.drop_index(&error);
+                    cx.engine.delete_failed_index(&error);
                     return recall(cx, tx, project, &None, terms, &[], filter);
                 }
             },
@@ -241,16 +241,16 @@ fn count_signs(
             Sign::Gram(gram) => signs.grams.push(gram.clone()),
         }
     }
-    let look = look(cx, project, &signs);
+    let look = look_into_index(cx, project, &signs);
     let found = look.map(|it| it.frequencies()).unwrap_or_default();
     let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
     let count = |spelling: &&Spelling| match &spelling.sign {
         Sign::Word(word) => {
-            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_word(number(word));
+            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_word(hash_of_key(word));
             words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
         }
         Sign::Gram(gram) => {
-            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_gram(number(gram));
+            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_gram(hash_of_key(gram));
             grams.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
         }
     };
@@ -258,14 +258,14 @@ fn count_signs(
 }
 
 /// Versions that the index has not read, with their keys; without erased ones.
-fn keys_of(
+fn tail_keys(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     tail: Vec<Traits>,
 ) -> Result<Vec<(Traits, Arc<VersionKeys>)>, Refusal> {
     let mut found = Vec::with_capacity(tail.len());
     for traits in tail.into_iter().filter(|it| !it.redacted) {
-        let keys = cx.engine.caches.keys.of(traits.seq, || {
+        let keys = cx.engine.caches.keys.keys_at(traits.seq, || {
             Ok::<_, StoreError>(tx.engrams_at([traits.seq])?.pop())
         })?;
         found.extend(keys.map(|keys| (traits, keys)));
@@ -274,16 +274,20 @@ fn keys_of(
 }
 
 /// The current index. If it fails, it is rebuilt; until then everything is scanned.
-fn look(cx: &Context<'_>, project: ProjectId, terms: &SearchTerms) -> Option<IndexQuery> {
+fn look_into_index(
+    cx: &Context<'_>,
+    project: ProjectId,
+    terms: &SearchTerms,
+) -> Option<IndexQuery> {
     let index = cx.engine.index()?;
     index
         .query(project, terms)
-        .inspect_err(|error| cx.engine.drop_index(error))
+        .inspect_err(|error| cx.engine.delete_failed_index(error))
         .ok()
 }
 
 /// Answers a question without words: returns the newest engrams.
-fn newest(
+fn newest_claims(
     cx: &Context<'_>,
     project: ProjectId,
     filter: &QueryFilter<'_>,
@@ -298,7 +302,7 @@ fn newest(
         engrams.retain(|engram| filter.admits(tx, &Traits::from(engram)));
         Ok(engrams)
     })?;
-    let omitted = beyond(limit, engrams.len());
+    let omitted = count_beyond(limit, engrams.len());
     engrams.truncate(limit);
     if filter.query.as_of.is_none() {
         health::tell_health_now(cx, &mut engrams);
@@ -328,14 +332,14 @@ fn terms_of(keys: &HashKeys) -> SearchTerms {
 
 /// Puts the first `count` into their final order. Some depend on their records, so this reads the
 /// records of the first `count` and of those that tie with the last.
-fn order(
+fn sort_first(
     tx: &Reader<'_>,
     ranked: &mut Vec<RankedEngram>,
     keys: &HashKeys,
     count: usize,
 ) -> Result<(), Refusal> {
-    ranked.sort_by(RankedEngram::roughly);
-    let is_tied = |at: usize| ranked[at].roughly(&ranked[at - 1]).is_eq();
+    ranked.sort_by(RankedEngram::cmp_roughly);
+    let is_tied = |at: usize| ranked[at].cmp_roughly(&ranked[at - 1]).is_eq();
     let mut end = count.min(ranked.len());
     while (1..ranked.len()).contains(&end) && is_tied(end) {
         end += 1;
@@ -343,12 +347,12 @@ fn order(
     let rest = ranked.split_off(end);
     for ranked in ranked.iter_mut().filter(|it| it.engram.is_none()) {
         if let Some(engram) = tx.engrams_at([ranked.seq])?.pop() {
-            ranked.read(engram, keys);
+            ranked.add_record(engram, keys);
         }
     }
     // Drops unreadable versions, so that they do not hide the others.
     ranked.retain(|it| it.engram.is_some());
-    ranked.sort_by(RankedEngram::order);
+    ranked.sort_by(RankedEngram::cmp_exactly);
     ranked.extend(rest);
     Ok(())
 }
@@ -387,7 +391,7 @@ impl QueryFilter<'_> {
         let report = tx.reported_at(traits.seq).map_err(Refusal::from);
         let admitted = report.and_then(|report| match report {
             Some(report) if self.query.kind.is_some() => {
-                sees_all(tx, &self.visibility, &report.found)
+                may_see_all(tx, &self.visibility, &report.found)
             }
             report => Ok(report.is_none()),
         });
@@ -427,7 +431,7 @@ impl QueryFilter<'_> {
 
 /// Adds scores. An engram with more of the requested names ranks before one with more of the words,
 /// so each score is capped at that of the engram before it.
-fn scored(ranked: impl Iterator<Item = RankedEngram>) -> Vec<Engram> {
+fn with_scores(ranked: impl Iterator<Item = RankedEngram>) -> Vec<Engram> {
     let mut least = 1.0_f64;
     let scored = ranked.filter_map(|answer| {
         least = least.min(answer.score());
@@ -438,14 +442,14 @@ fn scored(ranked: impl Iterator<Item = RankedEngram>) -> Vec<Engram> {
 }
 
 /// How many matches are beyond the limit; `None` if none.
-fn beyond(limit: usize, matched: usize) -> Option<u64> {
+fn count_beyond(limit: usize, matched: usize) -> Option<u64> {
     matched
         .checked_sub(limit)
         .filter(|it| *it > 0)
         .map(|it| it as u64)
 }
 
-fn answer(recalled: RankedEngrams, limit: usize) -> QueryReply {
+fn query_reply(recalled: RankedEngrams, limit: usize) -> QueryReply {
     let ranked = recalled.ranked;
     let verdict = match ranked.first() {
         None => Verdict::None,
@@ -456,7 +460,7 @@ fn answer(recalled: RankedEngrams, limit: usize) -> QueryReply {
         verdict,
         relaxed: !ranked.iter().any(|it| it.complete),
         unread: recalled.unread,
-        omitted: beyond(limit, ranked.len()),
-        engrams: scored(ranked.into_iter().take(limit)),
+        omitted: count_beyond(limit, ranked.len()),
+        engrams: with_scores(ranked.into_iter().take(limit)),
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
 use engram_store::{SearchMatch, SearchTerms, SearchWeights, TermFrequencies, Traits};
 
-use crate::asking::keys::{VersionKeys, number};
+use crate::asking::keys::{VersionKeys, hash_of_key};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
@@ -58,7 +58,7 @@ impl TermWeights {
         };
         let (exact, words) = (weigh(&found.exact, EXACT), weigh(&found.words, 1.0));
         let whole = exact.iter().chain(&words).sum::<u64>() as f64;
-        let numbers = |keys: &[String]| keys.iter().map(|it| number(it)).collect();
+        let numbers = |keys: &[String]| keys.iter().map(|it| hash_of_key(it)).collect();
         Self {
             exact: numbers(&terms.exact),
             words: numbers(&terms.words),
@@ -79,7 +79,7 @@ impl TermWeights {
 
     /// Returns which terms of the question a version has, in the form of the index, for a version
     /// that the index has not read.
-    pub(crate) fn of(&self, seq: u64, keys: &VersionKeys) -> SearchMatch {
+    pub(crate) fn match_version(&self, seq: u64, keys: &VersionKeys) -> SearchMatch {
         let mut found = SearchMatch {
             seq,
             grams: self.grams.iter().filter(|it| keys.has_gram(**it)).count(),
@@ -109,10 +109,10 @@ pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut T
     found.words.resize(terms.words.len(), 0);
     found.total += 1;
     for (count, key) in found.exact.iter_mut().zip(&terms.exact) {
-        *count += u64::from(keys.has_exact(number(key)));
+        *count += u64::from(keys.has_exact(hash_of_key(key)));
     }
     for (count, key) in found.words.iter_mut().zip(&terms.words) {
-        *count += u64::from(keys.has_word(number(key)));
+        *count += u64::from(keys.has_word(hash_of_key(key)));
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn unknown_spellings<'s>(
 
 /// The terms with words replaced by another spelling that versions contain, according to each
 /// `count`; `None` if no spelling is found.
-pub(crate) fn respelled(
+pub(crate) fn respelled_terms(
     terms: &SearchTerms,
     unknown: &[&Spelling],
     count: &[u64],
@@ -209,15 +209,15 @@ impl RankedEngram {
             exact: thousandths(left * portion(found.exact_worth, exact)),
             relevance: thousandths(left * (share + near)),
             said: found.said,
-            scope: closeness(traits, run),
+            scope: scope_distance(traits, run),
             valid_from: traits.valid_from,
             overlap: 0,
         })
     }
 
     /// Adds the record.
-    pub(crate) fn read(&mut self, engram: Engram, asked: &HashKeys) {
-        self.overlap = overlap(&engram, asked);
+    pub(crate) fn add_record(&mut self, engram: Engram, asked: &HashKeys) {
+        self.overlap = count_mentioned(&engram, asked);
         self.engram = Some(engram);
     }
 
@@ -241,7 +241,7 @@ impl RankedEngram {
     }
 
     /// Orders best first, as far as possible without the records.
-    pub(crate) fn roughly(&self, other: &Self) -> Ordering {
+    pub(crate) fn cmp_roughly(&self, other: &Self) -> Ordering {
         let key = |it: &Self| {
             (
                 Reverse(it.exact),
@@ -255,8 +255,8 @@ impl RankedEngram {
     }
 
     /// Orders best first, for candidates whose records were read.
-    pub(crate) fn order(&self, other: &Self) -> Ordering {
-        self.roughly(other).then_with(|| {
+    pub(crate) fn cmp_exactly(&self, other: &Self) -> Ordering {
+        self.cmp_roughly(other).then_with(|| {
             let (Some(a), Some(b)) = (&self.engram, &other.engram) else {
                 return self.seq.cmp(&other.seq);
             };
@@ -277,7 +277,7 @@ fn thousandths(share: f64) -> u32 {
 }
 
 /// How close its scope is: the caller's own run first, then its project, then wider.
-fn closeness(traits: &Traits, run: Option<RunId>) -> u8 {
+fn scope_distance(traits: &Traits, run: Option<RunId>) -> u8 {
     match traits.scope {
         Scope::Run if traits.run.is_some() && traits.run == run => 0,
         Scope::Project => 1,
@@ -288,7 +288,7 @@ fn closeness(traits: &Traits, run: Option<RunId>) -> u8 {
 }
 
 /// How many of its pointers the query mentions.
-fn overlap(engram: &Engram, asked: &HashKeys) -> usize {
+fn count_mentioned(engram: &Engram, asked: &HashKeys) -> usize {
     engram
         .pointers
         .iter()

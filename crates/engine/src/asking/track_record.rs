@@ -30,7 +30,7 @@ struct Count {
 
 impl Count {
     /// The share that lost; close to `usual` if there are few claims.
-    fn share(self, usual: f64) -> f64 {
+    fn share_lost(self, usual: f64) -> f64 {
         (self.lost + GIVEN * usual) / (self.settled + GIVEN)
     }
 }
@@ -60,8 +60,11 @@ impl TrackRecord {
             settled: all.settled + it.settled,
             lost: all.lost + it.lost,
         });
-        let of = counts.get(quarter(engram)).copied().unwrap_or_default();
-        1.0 - MOST * of.share(all.share(0.0))
+        let of = counts
+            .get(confidence_quarter(engram))
+            .copied()
+            .unwrap_or_default();
+        1.0 - MOST * of.share_lost(all.share_lost(0.0))
     }
 
     fn add(&mut self, engram: &Engram, has_lost: bool) {
@@ -73,7 +76,12 @@ impl TrackRecord {
         else {
             return;
         };
-        if let Some(count) = self.0.entry(agent).or_default().get_mut(quarter(engram)) {
+        if let Some(count) = self
+            .0
+            .entry(agent)
+            .or_default()
+            .get_mut(confidence_quarter(engram))
+        {
             count.settled += 1.0;
             count.lost += f64::from(u8::from(has_lost));
         }
@@ -98,13 +106,13 @@ impl TrackRecord {
 }
 
 /// The quarter of a claim's confidence.
-fn quarter(engram: &Engram) -> usize {
+fn confidence_quarter(engram: &Engram) -> usize {
     let at = (engram.confidence * QUARTERS as f64) as usize;
     at.min(QUARTERS - 1)
 }
 
 /// The track records of a project's agents, by its current verdicts.
-pub(crate) fn lost(
+pub(crate) fn track_records(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,

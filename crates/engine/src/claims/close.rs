@@ -8,8 +8,8 @@ use std::{
 use crate::{
     Engine,
     claims::{
-        put::answered,
-        quotations::{Quotations, said_in},
+        put::end_todos,
+        quotations::{Quotations, words_in_json},
         read,
     },
     conflicts::risks::refuse_open_report,
@@ -28,7 +28,7 @@ use engram_model::{
 use engram_store::{Index, Reader};
 
 pub(crate) fn forget_claim(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
-    let engram = read::find(cx, id)?;
+    let engram = read::find_version(cx, id)?;
     close_window(cx, &engram)
 }
 
@@ -43,13 +43,13 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
     engram_gateway::refuse_retire(cx.caller, author, parent.as_ref())?;
     let id = engram.id;
     let shareable = engram.scope != Scope::Run;
-    record_of(cx, id, engram.project, shareable, |tx| {
-        rates::admit(cx, tx)?;
+    record_in_project(cx, id, engram.project, shareable, |tx| {
+        rates::admit_write(cx, tx)?;
         refuse_open_report(tx, engram, cx.engine.world.now())?;
         match tx.engram(id)? {
             Some(now) if now.valid_until.is_none() => Ok((
                 Operation::Forgotten(id),
-                answered(tx, engram.lineage_id, &author::author_of(cx, None)?)?,
+                end_todos(tx, engram.lineage_id, &author::author_of(cx, None)?)?,
             )),
             _ => Err(Refusal::new(
                 Code::NotFound,
@@ -92,14 +92,9 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
                 reasons: vec![seq],
                 ..Redaction::default()
             };
-            erase_of(
-                cx,
-                id,
-                project,
-                false,
-                &said_in(&text),
-                |_| Ok(said.clone()),
-            )?
+            record_erasure(cx, id, project, false, &words_in_json(&text), |_| {
+                Ok(said.clone())
+            })?
         }
         (Some((project, seq, address, digest)), _) => {
             let said = Redaction {
@@ -111,12 +106,12 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
             let addresses = [address];
             let event = store.read::<_, Refusal>(|tx| Ok(tx.events().text_at(seq)?))?;
             let text = event.map(|(text, _)| text).unwrap_or_default();
-            erase_of(cx, id, project, false, &text, |tx| {
-                reach(tx, project, said.clone(), &addresses)
+            record_erasure(cx, id, project, false, &text, |tx| {
+                complete_redaction(tx, project, said.clone(), &addresses)
             })?
         }
         (None, None) => {
-            let engram = read::find(cx, id)?;
+            let engram = read::find_version(cx, id)?;
             let clock = cx.engine.world.now();
             store
                 .read(|tx| refuse_open_report(tx, &engram, clock))
@@ -126,14 +121,14 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
                     ..open
                 })?;
             let shareable = engram.scope != Scope::Run;
-            erase_of(cx, id, engram.project, shareable, &engram.claim, |tx| {
-                redaction(tx, &engram)
+            record_erasure(cx, id, engram.project, shareable, &engram.claim, |tx| {
+                plan_redaction(tx, &engram)
             })?
         }
     };
     let mut pending = finish_erasing(cx.engine, reply.seq)?;
-    pending.extend(store.read(|tx| quotations.left(tx))?);
-    let also = quotations.gone();
+    pending.extend(store.read(|tx| quotations.describe_staying(tx))?);
+    let also = quotations.describe_erased();
     Ok(ForgetReply {
         pending,
         also,
@@ -142,7 +137,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
 }
 
 /// Records the erasure of a text, and of texts that go with it because they quote it.
-fn erase_of(
+fn record_erasure(
     cx: &Context<'_>,
     id: EngramId,
     project: ProjectId,
@@ -152,10 +147,12 @@ fn erase_of(
 ) -> Result<(ForgetReply, Quotations), Refusal> {
     // Kept across repeated plans, so that each plan reads only new entries.
     let quotations = RefCell::new(Quotations::of(text));
-    let reply = record_of(cx, id, project, shareable, |tx| {
+    let reply = record_in_project(cx, id, project, shareable, |tx| {
         let mut erased = plan(tx)?;
         let mut quotations = quotations.borrow_mut();
-        erased.reasons.extend(quotations.read_on(tx, project)?);
+        erased
+            .reasons
+            .extend(quotations.read_new_entries(tx, project)?);
         erased.reasons.sort_unstable();
         erased.reasons.dedup();
         Ok((Operation::Redacted(erased), Vec::new()))
@@ -164,7 +161,7 @@ fn erase_of(
 }
 
 /// Records one operation about a version or an event in its own project, with its consequences.
-fn record_of(
+fn record_in_project(
     cx: &Context<'_>,
     id: EngramId,
     project: ProjectId,
@@ -173,7 +170,7 @@ fn record_of(
 ) -> Result<ForgetReply, Refusal> {
     let ground = Ground::of(project);
     let by = author::author_of(cx, None)?;
-    let decided = decide::decide(cx, &ground, |tx, _| {
+    let decided = decide::plan_and_commit(cx, &ground, |tx, _| {
         let (operation, mut entries) = plan(tx)?;
         entries.push(Planned::new(operation, &by, shareable).as_answer());
         Ok(Plan::of(entries, ()))
@@ -197,7 +194,7 @@ fn finish_erasing(engine: &Engine, seq: u64) -> Result<Vec<String>, Refusal> {
             "{name}, left by a recovery; delete it when you no longer need it"
         ));
     }
-    if engine.catch_up_to(seq).is_err() {
+    if engine.update_index_to(seq).is_err() {
         // If text cannot be removed from the index, the index is deleted and rebuilt without
         // it.
         if let Err(error) = Index::delete(engine.store.home()) {
@@ -209,7 +206,7 @@ fn finish_erasing(engine: &Engine, seq: u64) -> Result<Vec<String>, Refusal> {
 
 /// Plans the erasure of every version with these words, the to-dos that quote them, and every event
 /// that repeats them: one with the same text, or the event of making a claim without evidence.
-fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
+fn plan_redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     let mut versions = tx.versions_saying(engram.project, &engram.content_hash)?;
     for lineage in versions
         .iter()
@@ -239,7 +236,7 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     addresses.sort_unstable();
     addresses.dedup();
     // The report of a conflict also shows the other side's evidence, which stays.
-    let reasons = reasons(tx, &mut versions)?;
+    let reasons = collect_reasons(tx, &mut versions)?;
     let said = Redaction {
         id: engram.id,
         content_hash: hash.clone(),
@@ -249,12 +246,12 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
         reasons,
         ..Redaction::default()
     };
-    reach(tx, engram.project, said, &addresses)
+    complete_redaction(tx, engram.project, said, &addresses)
 }
 
 /// The places of entries about conflicts of these versions; their words are erased with the
 /// versions' words. Adds the risk engrams that repeat the words to the versions.
-fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
+fn collect_reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
     let mut pairs = BTreeMap::new();
     for engram in versions.iter() {
         if let Some(side) = tx.side_of(engram.id)? {
@@ -280,7 +277,7 @@ fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refu
 
 /// Adds what is erased with the words: stored files that nothing else refers to, and the entries
 /// that name what is erased.
-fn reach(
+fn complete_redaction(
     tx: &Reader<'_>,
     project: ProjectId,
     said: Redaction,

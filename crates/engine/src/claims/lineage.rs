@@ -4,7 +4,7 @@ use crate::{
     claims::{close, read},
     conflicts::{
         findings::{self, CompareOptions},
-        risks::may_see,
+        risks::may_see_version,
     },
     context::{
         Context, Ground, author,
@@ -21,7 +21,7 @@ use engram_store::Reader;
 use jiff::Timestamp;
 
 /// `operation: delete`: the end of a lineage, without a successor.
-pub(crate) fn retire(cx: &Context<'_>, lineage: EngramId) -> Result<PutReply, Refusal> {
+pub(crate) fn retire_lineage(cx: &Context<'_>, lineage: EngramId) -> Result<PutReply, Refusal> {
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let store = &cx.engine.store;
     let head = store.read(|tx| head_of(tx, project, &visibility, lineage.0))?;
@@ -44,17 +44,18 @@ pub(crate) fn retire(cx: &Context<'_>, lineage: EngramId) -> Result<PutReply, Re
 /// author. Windows never reopen
 /// (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
-    let ground = Ground::of(read::find(cx, id)?.project);
+    let ground = Ground::of(read::find_version(cx, id)?.project);
     let by = author::author_of(cx, None)?;
-    findings::before_comparing(cx);
-    let decided = decide::decide(cx, &ground, |tx, now| {
-        let old = restorable(tx, id, cx.engine.world.now())?;
+    findings::open_index(cx);
+    let decided = decide::plan_and_commit(cx, &ground, |tx, now| {
+        let old = find_restorable(tx, id, cx.engine.world.now())?;
         let versions = tx.lineage(old.lineage_id)?;
         let head = versions.into_iter().find(|it| it.valid_until.is_none());
-        let engram = again(cx, old, now, head.as_ref());
+        let engram = restored_version(cx, old, now, head.as_ref());
         let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
-        let compared = findings::compare(cx, tx, &engram, &CompareOptions::of(now, &by, &ending));
-        let superseded = head.as_ref().map(superseded).into_iter();
+        let compared =
+            findings::compare_version(cx, tx, &engram, &CompareOptions::of(now, &by, &ending));
+        let superseded = head.as_ref().map(superseded_finding).into_iter();
         let answer = PutReply {
             conflicts: compared.conflicts,
             due: compared.told_due(),
@@ -71,7 +72,7 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
 }
 
 /// Turns an ended version into a new version of its lineage, in place of the version that holds.
-pub(crate) fn again(
+pub(crate) fn restored_version(
     cx: &Context<'_>,
     old: Engram,
     now: JournalTime,
@@ -81,13 +82,13 @@ pub(crate) fn again(
     let record = Record {
         supersedes: head.map(|it| it.id),
         restores: Some(old.id),
-        ..Record::from(old).anew(EngramId(world.id()), world.now(), now)
+        ..Record::from(old).next_version(EngramId(world.new_id()), world.now(), now)
     };
     record.into()
 }
 
 /// Returns a version that may be made to hold again.
-fn restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram, Refusal> {
+fn find_restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram, Refusal> {
     let not = |why: &str, hint: &str| {
         Err(Refusal::new(
             Code::NotFound,
@@ -112,7 +113,7 @@ fn restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
 }
 
 /// The finding about the version that a new version replaced.
-pub(crate) fn superseded(head: &Engram) -> Finding {
+pub(crate) fn superseded_finding(head: &Engram) -> Finding {
     Finding::new(Noticed::Superseded, head.id, "This version replaces it.")
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn head_of(
         version.project == project && version.valid_until.is_none() && visibility.may_see(version)
     });
     match head {
-        Some(head) if may_see(tx, visibility, &head)? => Ok(head),
+        Some(head) if may_see_version(tx, visibility, &head)? => Ok(head),
         _ => Err(Refusal::new(
             Code::NotFound,
             format!("no current claim has the lineage {id}"),

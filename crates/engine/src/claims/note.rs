@@ -19,11 +19,11 @@ use sha2::{Digest, Sha256};
 const LONGEST: usize = 100_000;
 
 pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
-    let event = event_of(EventId(cx.engine.world.id()), cx.now()?, note)?;
+    let event = event_of(EventId(cx.engine.world.new_id()), cx.journal_time()?, note)?;
     let ground = cx.ground(true)?;
     let by = author::author_of(cx, note.agent.as_deref())?;
-    let decided = decide::decide(cx, &ground, |tx, _| {
-        rates::admit(cx, tx)?;
+    let decided = decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
         let noted = Planned::new(Operation::Noted(event.clone()), &by, true);
         Ok(Plan::of(vec![noted.as_answer()], ()))
     })?;

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 /// Finds, among the claims that hold on its topic and that the caller may see and close, the
 /// nearest in meaning; among equals, the newest. `None` if no claim is known to be about the same
 /// attribute.
-pub(crate) fn outdated_by(
+pub(crate) fn find_outdated(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -34,7 +34,7 @@ pub(crate) fn outdated_by(
         valid_until: None,
     };
     let mut nearest: Option<(f64, Engram)> = None;
-    for held in query::alike(cx, tx, project, visibility, &new.claim, &new.topic)? {
+    for held in query::similar_claims(cx, tx, project, visibility, &new.claim, &new.topic)? {
         if !is_replaceable(&held, new) || close::refuse_close(cx, &held).is_err() {
             continue;
         }

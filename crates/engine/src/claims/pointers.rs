@@ -12,9 +12,11 @@ use crate::{
         put::{self, Occasion},
         read,
     },
-    conflicts::{gate, risks::may_see},
+    conflicts::{gate, risks::may_see_version},
     context::Context,
-    evidence::pins::{FollowedPointer, checked, followed, look, look_since},
+    evidence::pins::{
+        FollowedPointer, check_pins, check_pins_since, checked_pointer, pointers_to_follow,
+    },
 };
 
 /// The most claims checked for one answer, the newest.
@@ -27,17 +29,17 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
         gate::refuse_unknown_repository(cx, "nothing was checked")?;
     }
     let since = check.since.as_deref();
-    let repo = cx.repository()?;
-    let engrams = holding(cx)?;
+    let repo = cx.require_repo()?;
+    let engrams = visible_holding(cx)?;
     let shelf = cx.shelf(cx.known_project()?)?;
     let followed: Vec<Box<[FollowedPointer]>> = engrams
         .iter()
-        .map(|it| followed(repo, &shelf, it, None))
+        .map(|it| pointers_to_follow(repo, &shelf, it, None))
         .collect();
     let all = followed.iter().flatten();
     let found = match since {
-        Some(rev) => look_since(rev, repo, &shelf, all)?,
-        None => look(&mut Anchors::default(), repo, &shelf, all)?.1,
+        Some(rev) => check_pins_since(rev, repo, &shelf, all)?,
+        None => check_pins(&mut Anchors::default(), repo, &shelf, all)?.1,
     };
     let mut found = found.into_iter();
     let mut engrams: Vec<CheckedEngram> = engrams
@@ -59,7 +61,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
                             stand.since_head
                         }
                     });
-                    let told = checked(followed, found);
+                    let told = checked_pointer(followed, found);
                     CheckedPointer {
                         // That work did not cause a mismatch from before it.
                         phantom: told.phantom && since.is_none(),
@@ -94,13 +96,13 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
 }
 
 /// Stores a new version in the lineage, with pointers to where their lines are now.
-pub(crate) fn point_at_now(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
-    let engram = read::find(cx, id)?;
-    let pointers = repinned(cx, &engram)?
+pub(crate) fn repin_claim(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
+    let engram = read::find_version(cx, id)?;
+    let pointers = repin_pointers(cx, &engram)?
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     let draft = Draft {
-        pointers: inputs(&pointers),
+        pointers: pointer_inputs(&pointers),
         ..engram.draft()
     };
     put::put_claim(cx, draft, None, Occasion::Confirmed(&engram))
@@ -108,10 +110,12 @@ pub(crate) fn point_at_now(cx: &Context<'_>, id: EngramId) -> Result<PutReply, R
 
 /// Stores a to-do that asks the next agent whether a claim still holds. It points to what is left
 /// of the evidence.
-pub(crate) fn ask_again(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
+pub(crate) fn ask_to_reverify(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
     const ASK: &str = "Is this still true? Its evidence changed: ";
-    let engram = read::find(cx, id)?;
-    let found = repinned(cx, &engram)?.into_iter().zip(&engram.pointers);
+    let engram = read::find_version(cx, id)?;
+    let found = repin_pointers(cx, &engram)?
+        .into_iter()
+        .zip(&engram.pointers);
     // Missing evidence keeps its old pointer.
     let pointers: Vec<Pointer> = found
         .map(|(found, pinned)| found.unwrap_or_else(|_| pinned.clone()))
@@ -134,7 +138,7 @@ pub(crate) fn ask_again(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refu
     };
     let draft = Draft {
         claim: format!("{ASK}{claim}"),
-        pointers: inputs(&pointers),
+        pointers: pointer_inputs(&pointers),
         kind: Some(Kind::Todo),
         scope: Some(engram.scope),
         topic: Some(engram.topic.clone()),
@@ -145,8 +149,11 @@ pub(crate) fn ask_again(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refu
 }
 
 /// Moves each pointer to where its lines are now; an error for lines that no tree has.
-fn repinned(cx: &Context<'_>, engram: &Engram) -> Result<Vec<Result<Pointer, Refusal>>, Refusal> {
-    let repo = cx.repository()?;
+fn repin_pointers(
+    cx: &Context<'_>,
+    engram: &Engram,
+) -> Result<Vec<Result<Pointer, Refusal>>, Refusal> {
+    let repo = cx.require_repo()?;
     let head = repo.head().1.ok_or_else(|| {
         Refusal::new(
             Code::PointerNotFound,
@@ -155,39 +162,39 @@ fn repinned(cx: &Context<'_>, engram: &Engram) -> Result<Vec<Result<Pointer, Ref
         )
     })?;
     let shelf = cx.shelf(Some(engram.project))?;
-    let followed = followed(repo, &shelf, engram, None);
-    let (_, found) = look(&mut Anchors::default(), repo, &shelf, followed.iter())?;
+    let followed = pointers_to_follow(repo, &shelf, engram, None);
+    let (_, found) = check_pins(&mut Anchors::default(), repo, &shelf, followed.iter())?;
     let mut pointers: Vec<Result<Pointer, Refusal>> =
         engram.pointers.iter().cloned().map(Ok).collect();
     for (followed, found) in followed.iter().zip(found) {
         let pinned = &engram.pointers[followed.index];
-        pointers[followed.index] = found.and_then(|stand| repinned_one(pinned, stand, &head));
+        pointers[followed.index] = found.and_then(|stand| repin_pointer(pinned, stand, &head));
     }
     Ok(pointers)
 }
 
-fn holding(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
+fn visible_holding(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
     let (project, visibility, now) = (cx.project()?, cx.visibility()?, cx.engine.world.now());
     let store = &cx.engine.store;
     let engrams =
         store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MOST)?))?;
     let mut seen = Vec::with_capacity(engrams.len());
     for engram in engrams {
-        if store.read(|tx| may_see(tx, &visibility, &engram))? {
+        if store.read(|tx| may_see_version(tx, &visibility, &engram))? {
             seen.push(engram);
         }
     }
     Ok(seen)
 }
 
-fn inputs(pointers: &[Pointer]) -> Vec<PointerInput> {
+fn pointer_inputs(pointers: &[Pointer]) -> Vec<PointerInput> {
     let texts = pointers.iter().map(ToString::to_string);
     texts.map(PointerInput::Text).collect()
 }
 
 /// Returns the address of a pointer's lines as they are now: at the commit that is checked out, or
 /// in the working tree if they changed since that commit.
-fn repinned_one(pointer: &Pointer, stand: SpanStanding, head: &str) -> Result<Pointer, Refusal> {
+fn repin_pointer(pointer: &Pointer, stand: SpanStanding, head: &str) -> Result<Pointer, Refusal> {
     let committed = stand.at_head?.place;
     let is_edited = !matches!(
         stand.since_head.map(|it| it.state),

@@ -9,17 +9,17 @@ use std::{
 
 use crate::{
     Engine,
-    agents::served::counts,
+    agents::served::counts_as_hit,
     claims::{
         close,
-        lineage::{head_of, superseded},
-        put::answered,
+        lineage::{head_of, superseded_finding},
+        put::end_todos,
         read,
     },
     conflicts::findings::{self, CompareOptions, Findings},
     context::{
         Context, Ground, author,
-        caller::{in_project, kin_of},
+        caller::{agent_in_project, kin_of},
         names::ENGINE,
         plan::{DueOf, Plan, Planned},
         rates,
@@ -32,7 +32,7 @@ use engram_model::{
     PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
 };
 
-fn outlived(head: &Engram) -> Refusal {
+fn expired_refusal(head: &Engram) -> Refusal {
     Refusal::new(
         Code::Expired,
         format!("engram {} has expired", head.id),
@@ -42,22 +42,22 @@ fn outlived(head: &Engram) -> Refusal {
 
 /// Makes the holding version of a claim durable; a durable one stays as it is.
 pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteReply, Refusal> {
-    let found = read::find(cx, ask.id)?;
+    let found = read::find_version(cx, ask.id)?;
     match ask.scope {
         None => make_durable(cx, &found, &author::author_of(cx, None)?),
-        Some(scope) => widen(cx, &found, scope),
+        Some(scope) => widen_scope(cx, &found, scope),
     }
 }
 
 /// Stores a version of the holding claim with a wider scope; its words, evidence and author stay.
-fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
+fn widen_scope(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
     let (visibility, by) = (
         cx.visibility_in(found.project)?,
         author::author_of(cx, None)?,
     );
     let clock = cx.engine.world.now();
-    findings::before_comparing(cx);
-    let decided = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+    findings::open_index(cx);
+    let decided = decide::plan_and_commit(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
         let claim = PromotedClaim {
             scope: head.scope,
@@ -65,24 +65,29 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             author: head.agent.as_ref(),
         };
         let known = |id: &AgentId| {
-            let agent = in_project(tx, found.project, id)?;
+            let agent = agent_in_project(tx, found.project, id)?;
             Ok(agent.map(kin_of))
         };
         refuse_promotion(cx.caller, &claim, to, &cx.engine.config.scopes, known)?;
         if is_over(head.recorded_at, head.expires_at, clock) {
-            return Err(outlived(&head));
+            return Err(expired_refusal(&head));
         }
-        rates::admit(cx, tx)?;
+        rates::admit_write(cx, tx)?;
         let wider = Engram::from(Record {
             scope: to,
             supersedes: Some(head.id),
             restores: None,
-            ..Record::from(head.clone()).anew(EngramId(cx.engine.world.id()), clock, now)
+            ..Record::from(head.clone()).next_version(
+                EngramId(cx.engine.world.new_id()),
+                clock,
+                now,
+            )
         });
         // In the wider scope it may meet more claims: claims of two runs are never compared.
-        let compared = findings::compare(cx, tx, &wider, &CompareOptions::of(now, &by, &[head.id]));
+        let compared =
+            findings::compare_version(cx, tx, &wider, &CompareOptions::of(now, &by, &[head.id]));
         let due = compared.told_due();
-        let mut findings = vec![superseded(&head)];
+        let mut findings = vec![superseded_finding(&head)];
         findings.extend(compared.findings);
         let answer = PromoteReply {
             id: wider.id,
@@ -93,7 +98,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             due,
             findings,
         };
-        let mut entries = answered(tx, head.lineage_id, &by)?;
+        let mut entries = end_todos(tx, head.lineage_id, &by)?;
         entries.push(Planned::stored(wider, &by, compared.due).as_answer());
         entries.extend(compared.entries);
         Ok(Plan::of(entries, answer))
@@ -106,30 +111,31 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
 
 fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
     let visibility = cx.visibility_in(found.project)?;
-    findings::before_comparing(cx);
-    let decided = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+    findings::open_index(cx);
+    let decided = decide::plan_and_commit(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
         engram_gateway::refuse_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
         close::refuse_topic(cx, &head.topic)?;
         if is_over(head.recorded_at, head.expires_at, cx.engine.world.now()) {
-            return Err(outlived(&head));
+            return Err(expired_refusal(&head));
         }
         let mut entries = Vec::new();
         let mut compared = Findings::default();
         if head.durability == Durability::Ephemeral {
-            rates::admit(cx, tx)?;
+            rates::admit_write(cx, tx)?;
             let lasting = Engram {
                 durability: Durability::Durable,
                 ..head.clone()
             };
-            compared = findings::compare(cx, tx, &lasting, &CompareOptions::of(now, by, &[]));
+            compared =
+                findings::compare_version(cx, tx, &lasting, &CompareOptions::of(now, by, &[]));
             // The engine does not count as another author.
             let is_voice =
                 |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;
             compared.entries.retain(|it| !is_voice(it));
             let promoted = Operation::Promoted(Promotion {
                 id: head.id,
-                ends_term: head.ttl == default_term(cx),
+                ends_term: head.ttl == default_ttl(cx),
             });
             entries.push(Planned {
                 due: compared.due.map(|due| DueOf::At(head.seq, due)),
@@ -156,7 +162,7 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
 }
 
 /// The default ttl of an ephemeral claim; `None` if such claims do not expire.
-pub(crate) fn default_term(cx: &Context<'_>) -> Option<Ttl> {
+pub(crate) fn default_ttl(cx: &Context<'_>) -> Option<Ttl> {
     Ttl::seconds(cx.engine.config.limits.ephemeral_ttl_seconds).ok()
 }
 
@@ -167,7 +173,7 @@ pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) -> bool {
     let Caller::Agent(asks) = cx.caller else {
         return false;
     };
-    let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts(it, asks);
+    let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts_as_hit(it, asks);
     let mut asked = engrams.iter().filter(is_asked).peekable();
     let is_any = asked.peek().is_some();
     cx.engine.caches.answered.add(asked);
@@ -207,20 +213,20 @@ impl AnsweredClaims {
 /// retried, because the next answer counts as well.
 pub(crate) fn promote_answered(engine: &Engine) {
     for (project, asked) in engine.caches.answered.take() {
-        if let Err(refusal) = promote_asked(engine, project, asked) {
+        if let Err(refusal) = promote_ripe(engine, project, asked) {
             tracing::info!(%refusal, "cannot promote an ephemeral claim yet");
         }
     }
 }
 
-fn promote_asked(
+fn promote_ripe(
     engine: &Engine,
     project: ProjectId,
     asked: BTreeSet<EngramId>,
 ) -> Result<(), Refusal> {
-    engine.store_served(project)?;
+    engine.store_all_served(project)?;
     let wanted = engine.config.limits.ephemeral_hits;
-    let own = Context::own(engine);
+    let own = Context::for_engine(engine);
     for id in asked {
         let now = engine.store.read::<_, Refusal>(|tx| Ok(tx.engram(id)?))?;
         let is_ripe = |it: &Engram| {

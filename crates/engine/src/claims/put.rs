@@ -4,7 +4,7 @@ use crate::{
     agents::served,
     claims::{
         close,
-        lineage::{self, head_of, superseded},
+        lineage::{self, head_of, superseded_finding},
         note::event_of,
         outdated, promote,
     },
@@ -21,7 +21,7 @@ use crate::{
         visibility::Visibility,
     },
     decide,
-    evidence::gather::{self, GatheredEvidence, copies},
+    evidence::gather::{self, GatheredEvidence, entries_of_copies},
 };
 use engram_model::{
     Caller, Code, Commit, Draft, Durability, Engram, EngramId, Finding, JournalTime, LineageId,
@@ -82,30 +82,30 @@ pub(crate) fn put_claim(
     occasion: Occasion<'_>,
 ) -> Result<PutReply, Refusal> {
     match draft.operation {
-        Some(MemoryOp::Delete) => return lineage::retire(cx, draft.retired()?),
-        Some(MemoryOp::None) => return Ok(PutReply::nothing(cx.now()?.0)),
+        Some(MemoryOp::Delete) => return lineage::retire_lineage(cx, draft.retired_lineage()?),
+        Some(MemoryOp::None) => return Ok(PutReply::of_no_change(cx.journal_time()?.0)),
         _ => {}
     }
     if draft.scope.is_none() {
-        draft.scope = usual_scope(cx);
+        draft.scope = default_scope(cx);
     }
-    let claim = prepare(cx, draft.validate(cx.limits()?)?, own, occasion)?;
+    let claim = prepare_claim(cx, draft.validate(cx.limits()?)?, own, occasion)?;
     let ground = cx.ground(true)?;
-    findings::before_comparing(cx);
-    let decided = decide::decide(cx, &ground, |tx, now| {
-        rates::admit(cx, tx)?;
+    findings::open_index(cx);
+    let decided = decide::plan_and_commit(cx, &ground, |tx, now| {
+        rates::admit_write(cx, tx)?;
         plan_claim(cx, tx, now, &ground, &claim, &[])
     })?;
     let reply = PutReply {
         seq: decided.seq_or(decided.answer.seq),
         ..decided.answer
     };
-    served::note_told(cx, &reply.findings)?;
+    served::note_findings(cx, &reply.findings)?;
     Ok(reply)
 }
 
 /// The default scope, if agents may not write into the project's.
-fn usual_scope(cx: &Context<'_>) -> Option<Scope> {
+fn default_scope(cx: &Context<'_>) -> Option<Scope> {
     let written = &cx.engine.config.scopes.agents_write;
     match cx.caller {
         Caller::Agent(_) if !written.contains(&Scope::Project) => written.first().copied(),
@@ -114,7 +114,7 @@ fn usual_scope(cx: &Context<'_>) -> Option<Scope> {
 }
 
 /// Looks up the evidence of a claim, and makes sure that it can be found again.
-pub(crate) fn prepare<'a>(
+pub(crate) fn prepare_claim<'a>(
     cx: &'a Context<'_>,
     new: NewEngram,
     own: Option<Event>,
@@ -123,7 +123,7 @@ pub(crate) fn prepare<'a>(
     engram_gateway::refuse_scope(cx.caller, new.scope, &cx.engine.config.scopes)?;
     close::refuse_topic(cx, &new.topic)?;
     screen_claim(&new)?;
-    let found = gather::gather(cx, &new.pointers, own.as_ref())?;
+    let found = gather::gather_evidence(cx, &new.pointers, own.as_ref())?;
     Ok(PreparedClaim {
         occasion,
         by: author::author_of(cx, new.agent.as_deref())?,
@@ -145,10 +145,10 @@ fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Eve
         Some(words) => format!("{claim}\n\nProvenance: {words}"),
         None => claim.to_owned(),
     };
-    let id = engram_model::EventId(cx.engine.world.id());
+    let id = engram_model::EventId(cx.engine.world.new_id());
     event_of(
         id,
-        cx.now()?,
+        cx.journal_time()?,
         &Note {
             kind: OWN_EVENT.to_owned(),
             slug: hex::encode(&Sha256::digest(text.as_bytes())[..8]),
@@ -170,7 +170,7 @@ pub(crate) fn plan_claim(
 ) -> Result<Plan<PutReply>, Refusal> {
     let visibility = cx.visibility_in(ground.project)?;
     refuse_ended(tx, claim.occasion)?;
-    refuse_echo(cx, tx, claim)?;
+    refuse_claim_echo(cx, tx, claim)?;
     let mut findings = Vec::new();
     let head = match claim.new.corrects {
         Some(id) => {
@@ -180,16 +180,16 @@ pub(crate) fn plan_claim(
             Some(head)
         }
         None => {
-            let held = held_already(cx, tx, ground.project, &visibility, claim)?;
+            let held = find_same_claims(cx, tx, ground.project, &visibility, claim)?;
             // When the user repeats an agent's claim, it does not become the user's. The user gets
             // a separate claim, which no agent may end.
             let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
             let mut same = held.iter().filter(is_of_equals);
-            if let Some(same) = same.find(|it| covers(it, &claim.new, &claim.found)) {
-                return repeat(cx, tx, claim, same);
+            if let Some(same) = same.find(|it| already_says(it, &claim.new, &claim.found)) {
+                return plan_repeated_claim(cx, tx, claim, same);
             }
             findings.extend(held.iter().map(|same| {
-                let note = if covers(same, &claim.new, &claim.found) {
+                let note = if already_says(same, &claim.new, &claim.found) {
                     "An agent said the same on this evidence."
                 } else {
                     "The same claim exists with other evidence."
@@ -198,7 +198,7 @@ pub(crate) fn plan_claim(
             }));
             match claim.new.operation {
                 MemoryOp::Update => {
-                    outdated::outdated_by(cx, tx, ground.project, &visibility, &claim.new)?
+                    outdated::find_outdated(cx, tx, ground.project, &visibility, &claim.new)?
                 }
                 _ => None,
             }
@@ -206,35 +206,35 @@ pub(crate) fn plan_claim(
     };
     // A separate finding reports the replaced version.
     findings.retain(|same| head.as_ref().is_none_or(|it| it.id != same.id));
-    let engram = version(cx, now, ground, claim, head.as_ref());
+    let engram = new_version(cx, now, ground, claim, head.as_ref());
     findings.extend(claim.found.phantoms.iter().map(|label| {
         let note = format!("{label} does not match its digest: dereference it again.");
         Finding::new(Noticed::PhantomRead, engram.id, note)
     }));
-    findings.extend(head.as_ref().map(superseded));
+    findings.extend(head.as_ref().map(superseded_finding));
     let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
     let options = CompareOptions {
         before,
         ..CompareOptions::of(now, &claim.by, &ending)
     };
-    let compared = findings::compare(cx, tx, &engram, &options);
+    let compared = findings::compare_version(cx, tx, &engram, &options);
     let answer = PutReply {
         conflicts: compared.conflicts,
         due: compared.told_due(),
         ..PutReply::of(&engram, [findings, compared.findings].concat())
     };
     let mut all = match &head {
-        Some(head) => answered(tx, head.lineage_id, &claim.by)?,
+        Some(head) => end_todos(tx, head.lineage_id, &claim.by)?,
         None => Vec::new(),
     };
-    all.extend(entries(tx, claim, engram, compared.due)?);
+    all.extend(claim_entries(tx, claim, engram, compared.due)?);
     all.extend(compared.entries);
     Ok(Plan::of(all, answer))
 }
 
 /// Counts the author of a claim that repeats another on the same evidence, and stores no second
 /// claim. The reply reports the conflicts of the stored claim.
-fn repeat(
+fn plan_repeated_claim(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     claim: &PreparedClaim<'_>,
@@ -247,7 +247,7 @@ fn repeat(
     }
     let note = "This claim already exists with this evidence.";
     let mut findings = vec![Finding::new(Noticed::Duplicate, same.id, note)];
-    let disputes = list::disputes_of(cx, tx, same)?;
+    let disputes = list::open_conflict_findings(cx, tx, same)?;
     let conflicts = disputes.len() as u64;
     findings.extend(disputes.into_iter().take(TOLD));
     let answer = PutReply {
@@ -261,7 +261,7 @@ fn repeat(
 
 /// The claims that hold and say the same (docs/design.md#repeats-and-corroboration): on this topic,
 /// ignoring case and white space; on other topics, in exactly the same words.
-fn held_already(
+fn find_same_claims(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -281,7 +281,7 @@ fn held_already(
 
 /// Refuses a claim that only repeats what its author was shown. The event of making the claim does
 /// not count as evidence.
-fn refuse_echo(
+fn refuse_claim_echo(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     claim: &PreparedClaim<'_>,
@@ -296,7 +296,7 @@ fn refuse_echo(
 }
 
 /// The entries of the claim, preceded by its evidence: stored files, and the event of making it.
-fn entries(
+fn claim_entries(
     tx: &Reader<'_>,
     claim: &PreparedClaim<'_>,
     engram: Engram,
@@ -309,7 +309,7 @@ fn entries(
         snapshots,
         ..
     } = &claim.found;
-    let copies = copies(tx, engram.project, pointers, snapshots)?;
+    let copies = entries_of_copies(tx, engram.project, pointers, snapshots)?;
     let noted = claim.own.clone().map(Operation::Noted);
     let mut entries: Vec<Planned> = copies.into_iter().chain(noted).map(planned).collect();
     let said_with = match claim.occasion {
@@ -321,7 +321,7 @@ fn entries(
     Ok(entries)
 }
 
-fn version(
+fn new_version(
     cx: &Context<'_>,
     now: JournalTime,
     ground: &Ground,
@@ -333,7 +333,7 @@ fn version(
     } = claim;
     let engine = cx.engine;
     let clock = engine.world.now();
-    let id = EngramId(engine.world.id());
+    let id = EngramId(engine.world.new_id());
     let ephemeral = new.durability == Durability::Ephemeral;
     // A user's correction in the author's name leaves the claim with the author.
     let same = head.filter(|it| agent.is_none() && it.provenance.created_by == claim.by);
@@ -361,7 +361,7 @@ fn version(
         }
     };
     let ttl = match (&new.ttl, ephemeral) {
-        (None, true) => promote::default_term(cx),
+        (None, true) => promote::default_ttl(cx),
         (ttl, _) => ttl.clone(),
     };
     let record = Record {
@@ -415,7 +415,7 @@ fn refuse_ended(tx: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> 
 }
 
 /// Ends the to-dos that ask about a claim, when a new version or the claim's end answers them.
-pub(crate) fn answered(
+pub(crate) fn end_todos(
     tx: &Reader<'_>,
     lineage: LineageId,
     by: &str,
@@ -431,7 +431,7 @@ impl PreparedClaim<'_> {
     pub(crate) fn repeats(&self, other: &PreparedClaim<'_>) -> bool {
         let said = |it: &PreparedClaim<'_>| side(&it.new.topic, &it.new.claim);
         said(self) == said(other)
-            && lasts_for(other.new.durability, self.new.durability)
+            && lasts_as_long(other.new.durability, self.new.durability)
             && self.new.scope == other.new.scope
             && self.new.topic == other.new.topic
             && self.new.kind == other.new.kind
@@ -441,13 +441,13 @@ impl PreparedClaim<'_> {
 }
 
 /// Whether the held claim lasts as long as the new one.
-fn lasts_for(held: Durability, new: Durability) -> bool {
+fn lasts_as_long(held: Durability, new: Durability) -> bool {
     held == Durability::Durable || new == Durability::Ephemeral
 }
 
 /// Whether `same` already says this, with this scope and topic, on this evidence, for as long.
-fn covers(same: &Engram, new: &NewEngram, found: &GatheredEvidence) -> bool {
-    lasts_for(same.durability, new.durability)
+fn already_says(same: &Engram, new: &NewEngram, found: &GatheredEvidence) -> bool {
+    lasts_as_long(same.durability, new.durability)
         && same.scope == new.scope
         && same.topic == new.topic
         && same.kind == new.kind

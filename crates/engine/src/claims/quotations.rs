@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use engram_gateway::Quotable;
-use engram_model::{Noun, OperationKind, ProjectId, Refusal, count};
+use engram_model::{Noun, OperationKind, ProjectId, Refusal, format_count};
 use engram_store::{Erasable, Reader};
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
@@ -28,7 +28,7 @@ pub(crate) struct Quotations {
 impl Quotations {
     pub(crate) fn of(text: &str) -> Self {
         Self {
-            of: Quotable::new(&alike(text)),
+            of: Quotable::new(&normalised(text)),
             ..Self::default()
         }
     }
@@ -36,7 +36,7 @@ impl Quotations {
     /// Reads the entries since the last call and returns those whose words are erased. An erasure
     /// is planned on a snapshot, and again under the write lock if the journal moved. The second
     /// plan then reads only the new entries.
-    pub(crate) fn read_on(
+    pub(crate) fn read_new_entries(
         &mut self,
         tx: &Reader<'_>,
         project: ProjectId,
@@ -49,7 +49,7 @@ impl Quotations {
             if !is_quoted(&self.of, said) {
                 return;
             }
-            if goes(said.kind) {
+            if is_erased_along(said.kind) {
                 self.going.push((said.kind, said.seq));
             } else {
                 self.staying.push((said.kind, said.seq));
@@ -60,7 +60,7 @@ impl Quotations {
     }
 
     /// Descriptions of the quotations that are erased.
-    pub(crate) fn gone(&self) -> Vec<String> {
+    pub(crate) fn describe_erased(&self) -> Vec<String> {
         let name = |(kind, seq): &(OperationKind, u64)| {
             let what = match kind {
                 OperationKind::Pinned => "a pin",
@@ -76,7 +76,7 @@ impl Quotations {
         if more > 0 {
             gone.push(format!(
                 "{} quoting it",
-                count(more, ("more text", "more texts"))
+                format_count(more, ("more text", "more texts"))
             ));
         }
         gone
@@ -84,7 +84,7 @@ impl Quotations {
 
     /// The quotations that stay, by id; to be called after the erasure. The words themselves are
     /// not repeated.
-    pub(crate) fn left(&self, tx: &Reader<'_>) -> Result<Vec<String>, Refusal> {
+    pub(crate) fn describe_staying(&self, tx: &Reader<'_>) -> Result<Vec<String>, Refusal> {
         let mut left = Vec::new();
         for of in STAYS {
             let (mut named, mut more) = (Vec::new(), 0);
@@ -101,7 +101,7 @@ impl Quotations {
             }
             left.extend(named);
             if more > 0 {
-                left.push(format!("{} quoting it", count(more, of.more)));
+                left.push(format!("{} quoting it", format_count(more, of.more)));
             }
         }
         Ok(left)
@@ -150,7 +150,7 @@ const STAYS: [StayingText; 4] = [
 ];
 
 /// Whether words of this kind only judge or cite a claim, so that they are erased with it.
-fn goes(kind: OperationKind) -> bool {
+fn is_erased_along(kind: OperationKind) -> bool {
     matches!(
         kind,
         OperationKind::Pinned
@@ -163,7 +163,7 @@ fn goes(kind: OperationKind) -> bool {
 
 /// Normalises text that looks the same: an accent may be a separate character, a letter may be
 /// wide.
-fn alike(text: &str) -> Cow<'_, str> {
+fn normalised(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         Cow::Borrowed(text)
     } else {
@@ -174,31 +174,31 @@ fn alike(text: &str) -> Cow<'_, str> {
 fn is_quoted(of: &Quotable, said: Erasable<'_>) -> bool {
     let is_json = matches!(said.kind, OperationKind::Requested | OperationKind::Sent);
     if is_json {
-        of.is_quoted_in(&alike(&said_in(said.text)))
+        of.is_quoted_in(&normalised(&words_in_json(said.text)))
     } else {
-        of.is_quoted_in(&alike(said.text))
+        of.is_quoted_in(&normalised(said.text))
     }
 }
 
 /// The words in text stored as JSON, where line ends are escaped.
-pub(crate) fn said_in(text: &str) -> String {
+pub(crate) fn words_in_json(text: &str) -> String {
     let mut words = String::new();
     match serde_json::from_str(text) {
-        Ok(value) => collect(&value, &mut words),
+        Ok(value) => collect_words(&value, &mut words),
         Err(_) => words.push_str(text),
     }
     words
 }
 
 /// Collects all texts of a value, one per line.
-fn collect(value: &Value, words: &mut String) {
+fn collect_words(value: &Value, words: &mut String) {
     match value {
         Value::String(text) => {
             words.push_str(text);
             words.push('\n');
         }
-        Value::Array(all) => all.iter().for_each(|it| collect(it, words)),
-        Value::Object(all) => all.values().for_each(|it| collect(it, words)),
+        Value::Array(all) => all.iter().for_each(|it| collect_words(it, words)),
+        Value::Object(all) => all.values().for_each(|it| collect_words(it, words)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -252,7 +252,7 @@ mod tests {
         let first = add("We use SQLite here.");
         add("We use Postgres.");
         let mut read = || -> Vec<u64> {
-            let going = |tx: &Reader<'_>| found.read_on(tx, PROJECT);
+            let going = |tx: &Reader<'_>| found.read_new_entries(tx, PROJECT);
             store.read(going).unwrap()
         };
         assert_eq!(read(), [first]);
@@ -270,7 +270,7 @@ mod tests {
             (OperationKind::Pinned, "use cafe\u{301}", true),
             (OperationKind::Pinned, "ｕｓｅ café", true),
             (OperationKind::Pinned, "use cafe", false),
-            (OperationKind::Requested, &asked.words(), true),
+            (OperationKind::Requested, &asked.stored_text(), true),
             (OperationKind::Requested, "no JSON: use café", true),
             (
                 OperationKind::Sent,

@@ -2,10 +2,10 @@
 
 use crate::{
     agents::served,
-    conflicts::{list, risks::may_see},
+    conflicts::{list, risks::may_see_version},
     context::{Context, names, project, visibility::Visibility},
     evidence::{gather, health},
-    not_found,
+    no_engram,
 };
 use engram_model::{
     Change, Code, Engram, EngramId, Entry, Facets, Feed, FeedPage, Figures, Filter, LineReply,
@@ -16,22 +16,22 @@ use engram_pointers::{Repo, Shelf, View};
 use engram_store::Reader;
 
 /// A version that the caller may see, as stored.
-pub(crate) fn find(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
+pub(crate) fn find_version(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
     let visibility = cx.visibility()?;
     let found = cx.engine.store.read::<_, Refusal>(|tx| {
         let found = tx.engram(id)?;
         Ok(match found {
-            Some(engram) if may_see(tx, &visibility, &engram)? => Some(engram),
+            Some(engram) if may_see_version(tx, &visibility, &engram)? => Some(engram),
             _ => None,
         })
     })?;
     // The caller must not be able to tell a hidden version from a missing one.
-    found.ok_or_else(|| not_found(id))
+    found.ok_or_else(|| no_engram(id))
 }
 
-/// Like [`find`], with the health of the evidence.
-pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
-    let mut engram = find(cx, id)?;
+/// Like [`find_version`], with the health of the evidence.
+pub(crate) fn read_record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
+    let mut engram = find_version(cx, id)?;
     health::tell_health_now(cx, std::slice::from_mut(&mut engram));
     let store = &cx.engine.store;
     engram.lost = store.read::<_, Refusal>(|tx| Ok(tx.lost(&engram)?))?;
@@ -45,8 +45,8 @@ pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> 
 }
 
 /// The history of a claim, as far as the caller may see it.
-pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refusal> {
-    let (lineage, visibility) = (find(cx, id)?.lineage_id, cx.visibility()?);
+pub(crate) fn visible_history(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refusal> {
+    let (lineage, visibility) = (find_version(cx, id)?.lineage_id, cx.visibility()?);
     let mut entries = cx
         .engine
         .store
@@ -64,11 +64,11 @@ pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refus
         cx,
         entries.iter_mut().filter_map(|it| it.change.stored_mut()),
     );
-    entries.iter_mut().for_each(names::tell);
+    entries.iter_mut().for_each(names::fill_shown_names);
     Ok(entries)
 }
 
-pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
+pub(crate) fn feed_page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
     if feed.limit == Some(0) {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -85,14 +85,14 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
         for entry in entries {
             let is_seen = match entry.change.conflict() {
                 Some(id) => list::may_see_conflict(cx, tx, id, &visibility, entry.seq)?,
-                None => is_for(tx, project, &visibility, &worktree, &entry)?,
+                None => may_see_entry(tx, project, &visibility, &worktree, &entry)?,
             };
             if is_seen {
                 seen.push(entry);
             }
         }
         let mut entries = seen;
-        entries.iter_mut().for_each(names::tell);
+        entries.iter_mut().for_each(names::fill_shown_names);
         let mut replaced = Vec::new();
         for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
             if is_past {
@@ -124,7 +124,7 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
     Ok(page)
 }
 
-pub(crate) fn count(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal> {
+pub(crate) fn count_facets(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal> {
     let (project, worktree) = (cx.project()?, cx.worktree()?);
     let (store, now) = (&cx.engine.store, cx.engine.world.now());
     store.read(|tx| Ok(tx.facets(project, &worktree, filter, now)?))
@@ -136,19 +136,19 @@ pub(crate) fn view_source(cx: &Context<'_>, asked: SourceView) -> Result<SourceR
         context: asked.context,
         soon: asked.soon,
     };
-    view(cx, asked.pointer, |repo, shelf, pointer| {
+    view_pointer(cx, asked.pointer, |repo, shelf, pointer| {
         engram_pointers::source(repo, shelf, pointer, how)
     })
 }
 
 pub(crate) fn view_line(cx: &Context<'_>, asked: LineView) -> Result<LineReply, Refusal> {
-    view(cx, asked.pointer, |repo, shelf, pointer| {
+    view_pointer(cx, asked.pointer, |repo, shelf, pointer| {
         engram_pointers::line(repo, shelf, pointer, asked.number, asked.from)
     })
 }
 
 /// Answers a question of the window about a pointer.
-pub(crate) fn view<T>(
+pub(crate) fn view_pointer<T>(
     cx: &Context<'_>,
     pointer: PointerInput,
     ask: impl FnOnce(Option<&Repo>, &dyn Shelf, &Pointer) -> Result<T, Refusal>,
@@ -157,13 +157,13 @@ pub(crate) fn view<T>(
     let repo = gather::repo_for(cx, &pointer)?;
     let project = match repo {
         Some(_) => cx.known_project()?,
-        None => Some(project::of_home(&cx.engine.store)),
+        None => Some(project::home_project(&cx.engine.store)),
     };
     ask(repo, &cx.shelf(project)?, &pointer)
 }
 
 /// Whether the caller may see an entry: not an entry that reveals a hidden claim.
-fn is_for(
+fn may_see_entry(
     tx: &Reader<'_>,
     project: ProjectId,
     visibility: &Visibility,
@@ -171,7 +171,7 @@ fn is_for(
     entry: &Entry,
 ) -> Result<bool, Refusal> {
     let about = match &entry.change {
-        Change::Stored(engram) => return may_see(tx, visibility, engram),
+        Change::Stored(engram) => return may_see_version(tx, visibility, engram),
         // The state of evidence in another working tree does not matter in this one.
         Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
         _ if matches!(visibility, Visibility::All) => return Ok(true),
@@ -186,7 +186,7 @@ fn is_for(
         }
         // The event of making a claim repeats the claim and comes just before it.
         Change::Noted { pointer, .. } | Change::Dereferenced { pointer, .. } => {
-            match said_at(tx, project, pointer)? {
+            match place_of_event(tx, project, pointer)? {
                 Some(seq) => tx.engram_at(seq + 1)?,
                 None => None,
             }
@@ -196,11 +196,15 @@ fn is_for(
             None => None,
         },
     };
-    about.map_or(Ok(true), |engram| may_see(tx, visibility, &engram))
+    about.map_or(Ok(true), |engram| may_see_version(tx, visibility, &engram))
 }
 
 /// The place of the event of making a claim that a pointer addresses; `None` for any other pointer.
-fn said_at(tx: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
+fn place_of_event(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    pointer: &str,
+) -> Result<Option<u64>, Refusal> {
     match pointer.parse::<Pointer>().map(|it| it.target) {
         Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {
             Ok(tx.events().at_address(project, &kind, &slug, date)?.pop())

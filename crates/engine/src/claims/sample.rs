@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
-    claims::put::{self, Occasion, answered},
+    claims::put::{self, Occasion, end_todos},
     context::{
         Context, Ground, author,
         plan::{Plan, Planned},
@@ -13,7 +13,7 @@ use crate::{
 };
 use engram_model::{
     Change, Code, Draft, Engram, Feed, Filter, Kind, LineageId, Lines, Operation, Pin, Pointer,
-    PointerInput, ProjectId, PutReply, Refusal, SAMPLE, SampleReply, Scope, Target, count,
+    PointerInput, ProjectId, PutReply, Refusal, SAMPLE, SampleReply, Scope, Target, format_count,
 };
 use engram_pointers::{
     LargeFile,
@@ -37,10 +37,10 @@ pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     if !held.is_empty() {
         // Oldest first, in the order of storing.
         held.reverse();
-        return Ok(reply(&held));
+        return Ok(sample_reply(&held));
     }
-    let longest = cx.repository()?.largest_files(1)?;
-    let mut traces = cx.for_a_while(PATIENCE, lately)?;
+    let longest = cx.require_repo()?.largest_files(1)?;
+    let mut traces = cx.with_repo_within(PATIENCE, lately)?;
     // The window opens the newest claim first, so store one that needs review last.
     traces.sort_by_key(|it| match it.became {
         Became::Ends(_) => 0,
@@ -48,8 +48,8 @@ pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
         Became::Moved(_) => 2,
         Became::Edited => 3,
     });
-    let voices = longest.first().map(|it| say_twice(cx, it));
-    let others = traces.iter().map(|it| say(cx, it));
+    let voices = longest.first().map(|it| put_corroborated(cx, it));
+    let others = traces.iter().map(|it| put_traced(cx, it));
     let (mut ids, mut refused) = (Vec::new(), None);
     for stored in voices.into_iter().chain(others) {
         // Some paths and commits fit no claim or pointer.
@@ -70,31 +70,31 @@ pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
 }
 
 /// Makes one claim by two agents, in one commit. The last lines of the file show its length.
-fn say_twice(cx: &Context<'_>, file: &LargeFile) -> Result<PutReply, Refusal> {
+fn put_corroborated(cx: &Context<'_>, file: &LargeFile) -> Result<PutReply, Refusal> {
     let claim = format!(
         "`{}` is the longest source file here: {}.",
         file.path,
-        count(file.lines, ("line", "lines"))
+        format_count(file.lines, ("line", "lines"))
     );
     let end = u32::try_from(file.lines).unwrap_or(u32::MAX).max(1);
     let shown = Lines {
         start: end.saturating_sub(LINES - 1).max(1),
         end,
     };
-    let said = draft("files", claim, pointer(&file.path, shown, "HEAD"));
+    let said = sample_draft("files", claim, sample_pointer(&file.path, shown, "HEAD"));
     put::put_claim(cx, said, None, Occasion::SaidWith(VOICES[1]))
 }
 
 /// Makes a claim about what a commit did; for the end of a file, a claim and its correction.
-fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
-    let pinned = pointer(&trace.path, trace.lines, &trace.parent);
+fn put_traced(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
+    let pinned = sample_pointer(&trace.path, trace.lines, &trace.parent);
     let commit = trace.commit.get(..7).unwrap_or(&trace.commit);
     let claim = match &trace.became {
         Became::Moved(now) => format!(
             "Commit {commit} moved {} of `{}` to {}.",
-            span(trace.lines),
+            describe_lines(trace.lines),
             trace.path,
-            span(*now)
+            describe_lines(*now)
         ),
         Became::Renamed(name) => {
             format!("Commit {commit} renamed `{}` to `{name}`.", trace.path)
@@ -102,13 +102,18 @@ fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
         Became::Edited => {
             format!(
                 "Commit {commit} edited {} of `{}`.",
-                span(trace.lines),
+                describe_lines(trace.lines),
                 trace.path
             )
         }
-        Became::Ends(_) => ends(&trace.path, trace.lines.end),
+        Became::Ends(_) => end_claim(&trace.path, trace.lines.end),
     };
-    let stored = put::put_claim(cx, draft("history", claim, pinned), None, Occasion::Said)?;
+    let stored = put::put_claim(
+        cx,
+        sample_draft("history", claim, pinned),
+        None,
+        Occasion::Said,
+    )?;
     let Became::Ends(last) = trace.became else {
         return Ok(stored);
     };
@@ -118,10 +123,10 @@ fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
     };
     let correction = Draft {
         corrects_lineage: Some(stored.id.to_string()),
-        ..draft(
+        ..sample_draft(
             "history",
-            ends(&trace.path, last),
-            pointer(&trace.path, now, "HEAD"),
+            end_claim(&trace.path, last),
+            sample_pointer(&trace.path, now, "HEAD"),
         )
     };
     put::put_claim(cx, correction, None, Occasion::Said)
@@ -130,11 +135,11 @@ fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
 /// Forgets every claim of the sample that still holds, and takes all of them off the list.
 pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     let (project, by) = (cx.project()?, author::author_of(cx, None)?);
-    let sample = decide::decide(cx, &Ground::of(project), |tx, _| {
+    let sample = decide::plan_and_commit(cx, &Ground::of(project), |tx, _| {
         let sample = listed_sample(tx, project, cx.engine.world.now())?;
         let mut entries = Vec::new();
         for engram in sample.iter().filter(|it| it.valid_until.is_none()) {
-            entries.extend(answered(tx, engram.lineage_id, &by)?);
+            entries.extend(end_todos(tx, engram.lineage_id, &by)?);
             entries.push(Planned::ended(engram, &by));
         }
         let lineages: BTreeSet<LineageId> = sample.iter().map(|it| it.lineage_id).collect();
@@ -147,7 +152,7 @@ pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     .answer;
     let mut held = sample;
     held.retain(|it| it.valid_until.is_none());
-    Ok(reply(&held))
+    Ok(sample_reply(&held))
 }
 
 /// The claims of a sample that hold.
@@ -183,13 +188,13 @@ fn listed_sample(
     Ok(stored.filter(Engram::is_sample).collect())
 }
 
-fn reply(sample: &[Engram]) -> SampleReply {
+fn sample_reply(sample: &[Engram]) -> SampleReply {
     SampleReply {
         ids: sample.iter().map(|it| it.id).collect(),
     }
 }
 
-fn draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
+fn sample_draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
     Draft {
         claim,
         pointers: vec![PointerInput::Text(pointer.to_string())],
@@ -204,7 +209,7 @@ fn draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
     }
 }
 
-fn pointer(path: &str, lines: Lines, rev: &str) -> Pointer {
+fn sample_pointer(path: &str, lines: Lines, rev: &str) -> Pointer {
     Pointer {
         target: Target::Repo {
             path: path.to_owned(),
@@ -215,11 +220,11 @@ fn pointer(path: &str, lines: Lines, rev: &str) -> Pointer {
     }
 }
 
-fn ends(path: &str, line: u32) -> String {
+fn end_claim(path: &str, line: u32) -> String {
     format!("`{path}` ends at line {line}.")
 }
 
-fn span(lines: Lines) -> String {
+fn describe_lines(lines: Lines) -> String {
     if lines.start == lines.end {
         format!("line {}", lines.start)
     } else {

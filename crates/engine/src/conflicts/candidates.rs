@@ -39,7 +39,7 @@ pub(crate) struct Candidates {
 impl Candidates {
     /// The place down to which everything was examined before the candidate at this position.
     /// Returns the end of the journal for one of the user's candidates, which are out of order.
-    pub(crate) fn places_before(&self, at: usize) -> u64 {
+    pub(crate) fn examined_before(&self, at: usize) -> u64 {
         let before = at.checked_sub(1).and_then(|before| self.places.get(before));
         match (before, self.users < at) {
             (Some(seq), true) => *seq,
@@ -62,13 +62,13 @@ pub(super) struct CandidateSearch<'a> {
 
 impl CandidateSearch<'_> {
     /// Whether a version holds and may be compared with the claim.
-    fn meets(&mut self, seq: u64) -> Result<bool, StoreError> {
+    fn is_comparable_at(&mut self, seq: u64) -> Result<bool, StoreError> {
         if let Some(known) = self.weighed.get(&seq) {
             return Ok(*known);
         }
         let meets = match self.tx.traits_of(seq) {
             Ok(traits) => {
-                let met = traits.filter(|traits| may_meet(traits, self.engram, self.clock));
+                let met = traits.filter(|traits| may_be_compared(traits, self.engram, self.clock));
                 let is_seen = met.as_ref().is_some_and(|it| {
                     self.visibility
                         .may_see_of(it.project, it.scope, it.run, &it.topic)
@@ -91,7 +91,7 @@ impl CandidateSearch<'_> {
     }
 
     /// The newest of these that may be compared, and the place down to which they were examined.
-    pub(super) fn newest(
+    pub(super) fn newest_comparable(
         &mut self,
         under: &[u64],
         has_more: bool,
@@ -102,7 +102,7 @@ impl CandidateSearch<'_> {
                 let last = at.checked_sub(1).and_then(|before| under.get(before));
                 return Ok((found, last.copied().unwrap_or(i64::MAX as u64)));
             }
-            if self.meets(*seq)? {
+            if self.is_comparable_at(*seq)? {
                 found.push(*seq);
             }
         }
@@ -137,7 +137,7 @@ pub(super) struct CandidateQuery<'a> {
 /// Finds the candidates for a version; without an index, only among recent versions. A due
 /// comparison searches only in journal order, so that a later search can continue from its floor.
 /// Versions that `visibility` may not see are left out.
-pub(crate) fn candidates(
+pub(crate) fn find_candidates(
     engine: &Engine,
     visibility: &Visibility,
     tx: &Reader<'_>,
@@ -159,15 +159,15 @@ pub(crate) fn candidates(
         project: engram.project,
         own,
         of_user: true,
-        below: options.below(),
+        below: options.compared_below(),
     };
     let (users, _) = if options.due.is_some() {
         (Vec::new(), 0)
     } else {
-        all_sources(engine, &mut search, &asked)?
+        search_sources(engine, &mut search, &asked)?
     };
     asked.of_user = false;
-    let (others, floor) = all_sources(engine, &mut search, &asked)?;
+    let (others, floor) = search_sources(engine, &mut search, &asked)?;
     let known: HashSet<u64> = users.iter().copied().collect();
     let others = others.into_iter().filter(|seq| !known.contains(seq));
     Ok(Candidates {
@@ -180,7 +180,7 @@ pub(crate) fn candidates(
     })
 }
 
-fn all_sources(
+fn search_sources(
     engine: &Engine,
     search: &mut CandidateSearch<'_>,
     asked: &CandidateQuery<'_>,
@@ -226,7 +226,7 @@ fn by_keys(
     let (tail, mut floor) = engine
         .caches
         .claims
-        .behind(search.tx, project, indexed, keys)?;
+        .unindexed_places(search.tx, project, indexed, keys)?;
     let mut found = Vec::new();
     for (key, behind) in keys.iter().zip(tail) {
         let (mut under, mut has_more) = match &related {
@@ -238,7 +238,7 @@ fn by_keys(
         under.dedup();
         has_more |= under.len() > READ;
         under.truncate(READ);
-        let (newest, looked) = search.newest(&under, has_more)?;
+        let (newest, looked) = search.newest_comparable(&under, has_more)?;
         found.extend(newest);
         floor = floor.max(looked);
     }
@@ -247,7 +247,7 @@ fn by_keys(
 
 /// Whether a version may be compared with another, by its columns. Claims of two runs may not: only
 /// the user sees both.
-fn may_meet(traits: &Traits, engram: &Engram, clock: Timestamp) -> bool {
+fn may_be_compared(traits: &Traits, engram: &Engram, clock: Timestamp) -> bool {
     let is_apart =
         traits.scope == Scope::Run && engram.scope == Scope::Run && traits.run != engram.run;
     traits.project == engram.project

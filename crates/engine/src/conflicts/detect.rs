@@ -49,7 +49,7 @@ pub fn detect(pair: &ClaimPair) -> Result<Detection, Refusal> {
     let topic = |text: &Option<String>| check_topic(text.as_deref().unwrap_or_default());
     let (a, b) = (claim(&pair.a)?, claim(&pair.b)?);
     let (topic_a, topic_b) = (topic(&pair.topic_a)?, topic(&pair.topic_b)?);
-    let found = tier::compare(&observed(&a, &topic_a), &observed(&b, &topic_b));
+    let found = tier::compare(&as_observation(&a, &topic_a), &as_observation(&b, &topic_b));
     Ok(Detection {
         conflict: found.is_some(),
         tier: found.as_ref().map(|it| it.tier.as_str()),
@@ -60,7 +60,7 @@ pub fn detect(pair: &ClaimPair) -> Result<Detection, Refusal> {
 }
 
 /// A claim with the defaults of an agent's commit.
-fn observed<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
+fn as_observation<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
     Said {
         claim,
         topic,

@@ -14,9 +14,9 @@ use engram_store::{Due, Reader, audience, side};
 use crate::{
     conflicts::{
         judging::{Judged, Judgments, is_comparable, judge_candidates},
-        raising::{is_news, raised_by, told_of},
+        raising::{conflict_finding, contradiction_in, needs_entry},
         risks,
-        sides::contradicted,
+        sides::sides_to_raise,
     },
     context::{Context, names, names::ENGINE, plan::Planned, visibility::Visibility},
 };
@@ -83,12 +83,12 @@ impl<'a> CompareOptions<'a> {
     }
 
     /// The version is compared only with those stored before this place.
-    pub(super) fn below(&self) -> u64 {
+    pub(super) fn compared_below(&self) -> u64 {
         self.due.map_or(Due::ALL, |due| due.left).below
     }
 
     /// Whether only conflicts of runs are left to find.
-    pub(super) fn of_runs(&self) -> bool {
+    pub(super) fn is_of_runs(&self) -> bool {
         self.due.is_some_and(|due| due.left.of_runs)
     }
 
@@ -99,14 +99,14 @@ impl<'a> CompareOptions<'a> {
     }
 }
 
-/// Opens the index for [`compare`], before any transaction begins.
-pub(crate) fn before_comparing(cx: &Context<'_>) {
+/// Opens the index for [`compare_version`], before any transaction begins.
+pub(crate) fn open_index(cx: &Context<'_>) {
     let _ = cx.engine.index();
 }
 
 /// Compares a version that is about to be stored with those that hold. A comparison that fails
 /// becomes due.
-pub(crate) fn compare(
+pub(crate) fn compare_version(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
@@ -137,9 +137,9 @@ fn compare_with_all(
     let mut judgments = judge_candidates(cx, tx, engram, &here, &visibility, options)?;
     judgments
         .against
-        .retain(|(run, _), _| run.is_some() || !options.of_runs());
+        .retain(|(run, _), _| run.is_some() || !options.is_of_runs());
     let mut unraised = Due {
-        below: options.below(),
+        below: options.compared_below(),
         of_runs: true,
         ..Due::NONE
     };
@@ -150,8 +150,8 @@ fn compare_with_all(
         RAISED
     };
     // The limit is for the whole write, whatever it records.
-    let mut raised = options.before.iter().filter_map(raised_by).count();
-    let (sides, is_cut) = contradicted(
+    let mut raised = options.before.iter().filter_map(contradiction_in).count();
+    let (sides, is_cut) = sides_to_raise(
         cx,
         tx,
         engram,
@@ -163,7 +163,7 @@ fn compare_with_all(
         let Some(voice) = one.voices.first() else {
             continue;
         };
-        if is_news(cx, tx, &one, [engram, &voice.engram], voice, options)? {
+        if needs_entry(cx, tx, &one, [engram, &voice.engram], voice, options)? {
             if raised >= most {
                 unraised.of_runs &= one.pair.run.is_some();
                 unraised.pairs += 1;
@@ -171,11 +171,11 @@ fn compare_with_all(
                 continue;
             }
             raised += 1;
-            let entries = risks::raised(cx, tx, engram, &one, voice, options)?;
+            let entries = risks::conflict_entries(cx, tx, engram, &one, voice, options)?;
             compared.entries.extend(entries);
         }
         if one.covered_by.is_none() {
-            let finding = told_of(tx, one.pair.id, voice, one.known())?;
+            let finding = conflict_finding(tx, one.pair.id, voice, one.known_pair())?;
             told.push((
                 Reverse(voice.found.severity),
                 Reverse(voice.engram.seq),
@@ -183,12 +183,12 @@ fn compare_with_all(
             ));
         }
     }
-    compared.due = left_to_compare(&judgments, unraised, is_cut, &visibility, options);
+    compared.due = remaining_due(&judgments, unraised, is_cut, &visibility, options);
     told.sort_by_key(|it| (it.0, it.1));
     compared.conflicts = told.len() as u64;
     let worst = told.into_iter().take(TOLD).map(|it| it.2);
     compared.findings.extend(worst);
-    corroborated(
+    add_corroborations(
         cx,
         tx,
         &visibility,
@@ -202,7 +202,7 @@ fn compare_with_all(
 
 /// Returns the comparisons that are still due: sides that were not raised or, if there are none,
 /// versions that were not examined. Adds versions that the author may not see.
-fn left_to_compare(
+fn remaining_due(
     judgments: &Judgments,
     unraised: Due,
     is_cut: bool,
@@ -210,9 +210,9 @@ fn left_to_compare(
     options: &CompareOptions<'_>,
 ) -> Option<Due> {
     let mut due = if unraised.pairs > 0 {
-        Some(not_raised(unraised, judgments, options))
+        Some(due_of_unraised(unraised, judgments, options))
     } else {
-        not_looked_at(judgments, visibility, options)
+        due_of_unexamined(judgments, visibility, options)
     };
     if judgments.has_hidden {
         // Versions that the author may not see are compared in the background.
@@ -222,7 +222,7 @@ fn left_to_compare(
             ..Due::ALL
         });
         due = Some(Due {
-            below: options.below(),
+            below: options.compared_below(),
             of_runs: known.of_runs && !judgments.hides_shared,
             ..known
         });
@@ -237,7 +237,7 @@ fn left_to_compare(
 }
 
 /// The sides that a later step raises.
-fn not_raised(unraised: Due, judgments: &Judgments, options: &CompareOptions<'_>) -> Due {
+fn due_of_unraised(unraised: Due, judgments: &Judgments, options: &CompareOptions<'_>) -> Due {
     // Versions that were not examined may be for everybody.
     let is_whole = judgments.floor == 0 && !judgments.has_failed;
     Due {
@@ -246,21 +246,21 @@ fn not_raised(unraised: Due, judgments: &Judgments, options: &CompareOptions<'_>
         } else {
             unraised.told
         },
-        of_runs: options.of_runs() || (unraised.of_runs && is_whole),
+        of_runs: options.is_of_runs() || (unraised.of_runs && is_whole),
         ..unraised
     }
 }
 
 /// The comparisons with versions that were not examined: with everything again if a version could
 /// not be read, otherwise with what was stored below the floor.
-fn not_looked_at(
+fn due_of_unexamined(
     judgments: &Judgments,
     visibility: &Visibility,
     options: &CompareOptions<'_>,
 ) -> Option<Due> {
     let all = Due {
-        below: options.below(),
-        of_runs: options.of_runs(),
+        below: options.compared_below(),
+        of_runs: options.is_of_runs(),
         ..Due::ALL
     };
     if judgments.has_failed {
@@ -278,7 +278,7 @@ fn not_looked_at(
 
 /// Counts a corroboration for each claim that says the same in other words, and adds a finding for
 /// the author.
-fn corroborated(
+fn add_corroborations(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -300,7 +300,7 @@ fn corroborated(
                 .entries
                 .push(Planned::corroborated(&other, options.by));
         }
-        let note = format!("{} says the same in other words.", author(&other));
+        let note = format!("{} says the same in other words.", author_in_words(&other));
         compared
             .findings
             .push(Finding::new(Noticed::Corroborates, other.id, note));
@@ -308,10 +308,10 @@ fn corroborated(
     Ok(())
 }
 
-pub(crate) fn author(engram: &Engram) -> String {
-    named(&names::author(engram)).to_owned()
+pub(crate) fn author_in_words(engram: &Engram) -> String {
+    name_in_words(&names::author_of(engram)).to_owned()
 }
 
-pub(super) fn named(by: &str) -> &str {
+pub(super) fn name_in_words(by: &str) -> &str {
     if by.is_empty() { "the user" } else { by }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::{
-    conflicts::{lifecycle::allowance, list::listed},
+    conflicts::{lifecycle::allowance, list::listed_conflicts},
     context::Context,
 };
 use engram_model::{Code, ConflictFilter, ConflictId, Gate, GateCheck, GateReply, Refusal};
@@ -12,7 +12,7 @@ use engram_store::Reader;
 /// Refuses a job about a repository that the home knows nothing about. CI must not pass because it
 /// reads an empty home, or a clone without claims.
 pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Result<(), Refusal> {
-    cx.repository()?;
+    cx.require_repo()?;
     let known = cx.known_project()?;
     let holds = |tx: &Reader<'_>| known.map_or(Ok(false), |project| tx.has_claims(project));
     if cx.engine.store.read::<_, Refusal>(|tx| Ok(holds(tx)?))? {
@@ -26,7 +26,7 @@ pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Re
     }
 }
 
-pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
+pub(crate) fn check_gate(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
     refuse_unknown_repository(cx, "the gate stays shut")?;
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
@@ -36,7 +36,7 @@ pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, R
     };
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut bars = Vec::new();
-        for bar in listed(tx, project, &open, &visibility, clock)? {
+        for bar in listed_conflicts(tx, project, &open, &visibility, clock)? {
             let pair = if bar.is_allowed {
                 tx.conflict(bar.id)?
             } else {

@@ -13,7 +13,7 @@ use engram_store::{Due, Reader, audience, side};
 
 use crate::{
     conflicts::{
-        candidates::candidates, findings::CompareOptions, parsed::Parsed, risks::is_told,
+        candidates::find_candidates, findings::CompareOptions, parsed::Parsed, risks::is_report,
         sides::SERIES,
     },
     context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
@@ -61,7 +61,7 @@ pub(super) fn judge_candidates(
     visibility: &Visibility,
     options: &CompareOptions<'_>,
 ) -> Result<Judgments, Refusal> {
-    let own = cx.engine.caches.claims.of(engram);
+    let own = cx.engine.caches.claims.parse_once(engram);
     // A new claim that says one thing and contradicts many is a value of a series. Older values are
     // read in the background.
     let may_stop = LazyCell::new(|| {
@@ -80,24 +80,24 @@ pub(super) fn judge_candidates(
         options,
     };
     let judge = |judgments: &mut Judgments, other: Engram, before: u64| {
-        subject.judge(judgments, other, before);
+        subject.add_judgment(judgments, other, before);
         let is_waited_for = options.due.is_some() && judgments.unjudged.is_some();
         !is_waited_for && (judgments.against.len() <= 2 * SERIES || !*may_stop)
     };
     let mut ended: Vec<EngramId> = options.ending.to_vec();
     // Judges the versions of this transaction, which no reader sees yet.
-    for other in options.before.iter().rev().filter_map(stored) {
+    for other in options.before.iter().rev().filter_map(stored_claim) {
         ended.extend(other.supersedes);
         if other.lineage_id != engram.lineage_id && is_comparable(&other) {
             judge(&mut judgments, other, Due::ALL.below);
         }
     }
-    let found = candidates(cx.engine, visibility, tx, engram, &own, options)?;
+    let found = find_candidates(cx.engine, visibility, tx, engram, &own, options)?;
     (judgments.floor, judgments.has_failed) = (judgments.floor.max(found.floor), found.has_failed);
     (judgments.has_hidden, judgments.hides_shared) = (found.has_hidden, found.hides_shared);
     for (count, seq) in found.places.iter().enumerate() {
         if count == COMPARED {
-            judgments.floor = judgments.floor.max(found.places_before(count));
+            judgments.floor = judgments.floor.max(found.examined_before(count));
             break;
         }
         let other = match tx.engram_at(*seq) {
@@ -111,11 +111,11 @@ pub(super) fn judge_candidates(
             Err(error) => return Err(error.into()),
         };
         let is_one = other.lineage_id == engram.lineage_id || other.id == engram.id;
-        if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_told(tx, &other)? {
+        if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_report(tx, &other)? {
             continue;
         }
-        if !judge(&mut judgments, other, found.places_before(count)) {
-            judgments.floor = judgments.floor.max(found.places_before(count + 1));
+        if !judge(&mut judgments, other, found.examined_before(count)) {
+            judgments.floor = judgments.floor.max(found.examined_before(count + 1));
             break;
         }
     }
@@ -144,10 +144,10 @@ struct Subject<'a> {
 impl Subject<'_> {
     /// Adds the judgment about one pair. Everything stored at `before` or later was examined before
     /// it.
-    fn judge(&self, judgments: &mut Judgments, other: Engram, before: u64) {
+    fn add_judgment(&self, judgments: &mut Judgments, other: Engram, before: u64) {
         let there = side(&other.topic, &other.claim);
-        let is_voice = there != self.here && is_another_voice(self.engram, &other, self.options.by);
-        match self.judgment(&other, is_voice) {
+        let is_voice = there != self.here && is_other_author(self.engram, &other, self.options.by);
+        match self.judgment_of(&other, is_voice) {
             Judgment::Against(found) => {
                 let place = (run_of([self.engram, &other]), there);
                 let found = OpposingVersion {
@@ -159,15 +159,17 @@ impl Subject<'_> {
             Judgment::Same if is_voice => judgments.same.push(other),
             Judgment::Same | Judgment::Nothing => {}
             Judgment::Unjudged => {
-                judgments.floor = judgments.floor.max(before.min(self.options.below()));
+                judgments.floor = judgments
+                    .floor
+                    .max(before.min(self.options.compared_below()));
                 judgments.unjudged.get_or_insert(other);
             }
         }
     }
 
-    fn judgment(&self, other: &Engram, is_voice: bool) -> Judgment {
-        let parsed = self.cx.engine.caches.claims.of(other);
-        let (one, two) = (self.own.said(self.engram), parsed.said(other));
+    fn judgment_of(&self, other: &Engram, is_voice: bool) -> Judgment {
+        let parsed = self.cx.engine.caches.claims.parse_once(other);
+        let (one, two) = (self.own.with_record(self.engram), parsed.with_record(other));
         if let Some(found) = tier::compare(&one, &two) {
             return Judgment::Against(found);
         }
@@ -204,10 +206,10 @@ pub(crate) fn judge_next(
         .read(|tx| judge_candidates(cx, tx, engram, &here, &visibility, options))?;
     Ok(judgments.unjudged.map(|other| {
         let (own, parsed) = (
-            cx.engine.caches.claims.of(engram),
-            cx.engine.caches.claims.of(&other),
+            cx.engine.caches.claims.parse_once(engram),
+            cx.engine.caches.claims.parse_once(&other),
         );
-        let (one, two) = (own.said(engram), parsed.said(&other));
+        let (one, two) = (own.with_record(engram), parsed.with_record(&other));
         Judged {
             seq: other.seq,
             found: judges.iter().find_map(|judge| judge(&one, &two)),
@@ -216,7 +218,7 @@ pub(crate) fn judge_next(
 }
 
 /// The claim that an entry stores, unless it is Engram's own report.
-fn stored(entry: &Planned) -> Option<Engram> {
+fn stored_claim(entry: &Planned) -> Option<Engram> {
     entry.version().filter(|_| entry.by != ENGINE)
 }
 
@@ -228,7 +230,7 @@ pub(crate) fn is_comparable(engram: &Engram) -> bool {
         && !engram.is_sample()
 }
 
-fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
+fn is_other_author(engram: &Engram, other: &Engram, by: &str) -> bool {
     match (&engram.agent, &other.agent) {
         (Some(one), Some(two)) => one != two,
         (None, None) => other.provenance.created_by != by,

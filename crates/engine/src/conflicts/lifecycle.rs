@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 /// The versions of each side that a conflict is about and that hold once the `ended` ones have
 /// ended and the `begun` ones have begun.
-pub(crate) fn holding(
+pub(crate) fn holding_sides(
     tx: &Reader<'_>,
     pair: &Pair,
     clock: Timestamp,
@@ -30,27 +30,27 @@ pub(crate) fn holding(
 
 /// Whether a conflict goes on while these versions of its sides hold. A conflict of a run needs a
 /// version of that run on one side.
-pub(super) fn goes_on(pair: &Pair, sides: &[Vec<Engram>; 2]) -> bool {
+pub(super) fn is_ongoing(pair: &Pair, sides: &[Vec<Engram>; 2]) -> bool {
     let is_own = |version: &Engram| version.scope == Scope::Run;
     sides.iter().all(|side| !side.is_empty())
         && (pair.run.is_none() || sides.iter().flatten().any(is_own))
 }
 
 /// Whether a conflict goes on once `engram` is stored and these versions have ended.
-pub(crate) fn goes_on_with(
+pub(crate) fn is_ongoing_after(
     tx: &Reader<'_>,
     pair: &Pair,
     clock: Timestamp,
     ending: &[EngramId],
     engram: &Engram,
 ) -> Result<bool, Refusal> {
-    let sides = holding(tx, pair, clock, ending, from_ref(engram))?;
-    Ok(goes_on(pair, &sides))
+    let sides = holding_sides(tx, pair, clock, ending, from_ref(engram))?;
+    Ok(is_ongoing(pair, &sides))
 }
 
 /// Whether both sides of a conflict hold now.
 pub(crate) fn both_hold(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<bool, Refusal> {
-    Ok(goes_on(pair, &holding(tx, pair, clock, &[], &[])?))
+    Ok(is_ongoing(pair, &holding_sides(tx, pair, clock, &[], &[])?))
 }
 
 /// The conflict that covers a conflict of a run: the same sides contradict each other for

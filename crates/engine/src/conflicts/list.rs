@@ -4,9 +4,9 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use crate::{
     conflicts::{
-        findings::author,
+        conflict_view::{ShownConflict, conflict_to_show, visible_conflict},
+        findings::author_in_words,
         lifecycle::{both_hold, covering},
-        shown::{ShownConflict, shown, standing},
     },
     context::{Context, visibility::Visibility},
 };
@@ -23,15 +23,17 @@ const LONGEST_PAGE: usize = 200;
 /// The most conflicts that an engram's record lists.
 const NAMED: usize = 12;
 
-pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
+pub(crate) fn find_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let found = cx.engine.store.read::<_, Refusal>(|tx| {
         let pair = tx.conflict(id)?.filter(|it| it.project == project);
         let pair = pair
-            .map(|pair| standing(tx, pair, &visibility, clock))
+            .map(|pair| conflict_to_show(tx, pair, &visibility, clock))
             .transpose()?;
-        pair.map_or(Ok(None), |pair| shown(tx, pair, &visibility, clock))
+        pair.map_or(Ok(None), |pair| {
+            visible_conflict(tx, pair, &visibility, clock)
+        })
     })?;
     let found = found.ok_or_else(|| no_conflict(id))?;
     Ok(Box::new(found.conflict))
@@ -60,7 +62,7 @@ pub(crate) fn list_conflicts(
         .transpose()?;
     let agent = cx.agent()?.map(|agent| &agent.handle);
     cx.engine.store.read::<_, Refusal>(|tx| {
-        let all = places(tx, project, filter, &visibility, clock)?;
+        let all = sorted_places(tx, project, filter, &visibility, clock)?;
         let start = after.map_or(0, |after| all.partition_point(|place| *place <= after));
         let mut reply = ConflictsReply {
             open: count_open(tx, project, &visibility, clock)?,
@@ -75,7 +77,9 @@ pub(crate) fn list_conflicts(
                 break;
             }
             let pair = tx.conflict(place.id)?;
-            let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &visibility, clock))?;
+            let found = pair.map_or(Ok(None), |pair| {
+                visible_conflict(tx, pair, &visibility, clock)
+            })?;
             let conflict = found.map(|found| found.conflict);
             reply
                 .conflicts
@@ -110,7 +114,7 @@ pub(crate) fn may_see_conflict(
     }
     let clock = cx.engine.world.now();
     let found = match tx.conflict(id)? {
-        Some(pair) => shown(tx, pair, visibility, clock)?,
+        Some(pair) => visible_conflict(tx, pair, visibility, clock)?,
         None => None,
     };
     Ok(found.is_some())
@@ -118,7 +122,7 @@ pub(crate) fn may_see_conflict(
 
 /// The open conflicts of a holding claim, in the form in which its author got them: worst first,
 /// then the newest claim first.
-pub(crate) fn disputes_of(
+pub(crate) fn open_conflict_findings(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
@@ -130,7 +134,7 @@ pub(crate) fn disputes_of(
         if covering(tx, &pair, clock)?.is_some() {
             continue;
         }
-        let Some(shown) = shown(tx, pair, &visibility, clock)? else {
+        let Some(shown) = visible_conflict(tx, pair, &visibility, clock)? else {
             continue;
         };
         let ShownConflict {
@@ -149,7 +153,7 @@ pub(crate) fn disputes_of(
             severity: Some(conflict.severity),
             tier: Some(conflict.tier),
             claim: Some(other.claim.clone()),
-            by: Some(author(&other).to_owned()),
+            by: Some(author_in_words(&other).to_owned()),
             ..Finding::new(Noticed::Conflict, other.id, conflict.why)
         };
         found.push((Reverse((conflict.severity, other.seq)), finding));
@@ -198,7 +202,7 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
     )
 }
 
-/// The pattern of a [`ConflictPlace`] as a text: two severities, the place of an entry, an id, and
+/// The pattern of a `ConflictPlace` as a text: two severities, the place of an entry, an id, and
 /// a topic.
 pub const CONFLICT_PLACE: &str =
     r"^(low|medium|high)\.(low|medium|high)\.[0-9]{1,18}\.[0-7][0-9A-HJKMNP-TV-Z]{25}\.";
@@ -252,7 +256,7 @@ impl ConflictPlace {
 
 /// The conflicts of the list for a caller, unordered. An agent does not see conflicts of a topic
 /// that it may not read.
-pub(super) fn listed(
+pub(super) fn listed_conflicts(
     tx: &Reader<'_>,
     project: ProjectId,
     filter: &ConflictFilter,
@@ -277,14 +281,14 @@ pub(super) fn listed(
     Ok(found)
 }
 
-fn places(
+fn sorted_places(
     tx: &Reader<'_>,
     project: ProjectId,
     filter: &ConflictFilter,
     visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Vec<ConflictPlace>, Refusal> {
-    let found = listed(tx, project, filter, visibility, clock)?;
+    let found = listed_conflicts(tx, project, filter, visibility, clock)?;
     let mut worst: HashMap<&str, Severity> = HashMap::new();
     for one in &found {
         let known = worst.entry(&one.topics[0]).or_insert(one.severity);
@@ -317,7 +321,10 @@ fn count_open(
     match visibility {
         Visibility::All => Ok(tx.count_conflicts(project, clock)?),
         Visibility::Agent { .. } => {
-            Ok(listed(tx, project, &ConflictFilter::default(), visibility, clock)?.len() as u64)
+            Ok(
+                listed_conflicts(tx, project, &ConflictFilter::default(), visibility, clock)?.len()
+                    as u64,
+            )
         }
     }
 }

@@ -6,6 +6,7 @@
 //! To add a slow judge, pass it to the `World`; it is asked in the background.
 
 pub(crate) mod candidates;
+pub(crate) mod conflict_view;
 pub(crate) mod detect;
 pub(crate) mod findings;
 pub(crate) mod gate;
@@ -16,5 +17,4 @@ pub(crate) mod parsed;
 mod raising;
 pub(crate) mod rights;
 pub(crate) mod risks;
-pub(crate) mod shown;
 mod sides;

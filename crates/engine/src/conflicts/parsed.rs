@@ -35,25 +35,27 @@ pub(crate) struct Parsed {
 impl Parsed {
     pub(crate) fn of(engram: &Engram) -> Self {
         let claim = Claim::read(&engram.claim);
-        let keys = tier::keys(&claim, &engram.topic);
+        let keys = tier::claim_keys(&claim, &engram.topic);
         let numbers = |keys: &[String]| -> Vec<u64> {
-            keys.iter().map(|it| key(engram.project, it)).collect()
+            keys.iter()
+                .map(|it| stable_key(engram.project, it))
+                .collect()
         };
         let (mut stored, asked) = (numbers(&keys.stored), numbers(&keys.asked));
         if engram.agent.is_none() {
-            let users: Vec<u64> = stored.iter().map(|it| of_user(*it)).collect();
+            let users: Vec<u64> = stored.iter().map(|it| user_key(*it)).collect();
             stored.extend(users);
         }
         Self {
             stored,
-            asked_of_user: asked.iter().map(|it| of_user(*it)).collect(),
+            asked_of_user: asked.iter().map(|it| user_key(*it)).collect(),
             asked,
             claim,
         }
     }
 
     /// The claim together with the relevant fields of its record.
-    pub(crate) fn said<'a>(&'a self, engram: &'a Engram) -> Said<'a> {
+    pub(crate) fn with_record<'a>(&'a self, engram: &'a Engram) -> Said<'a> {
         Said {
             claim: &self.claim,
             topic: &engram.topic,
@@ -66,17 +68,17 @@ impl Parsed {
 }
 
 /// The keys under which the index stores a version.
-pub(crate) fn related(engram: &Engram) -> Vec<u64> {
+pub(crate) fn stored_keys(engram: &Engram) -> Vec<u64> {
     Parsed::of(engram).stored
 }
 
 /// The key that finds only the user's claims, so that many other claims cannot crowd them out.
-fn of_user(key: u64) -> u64 {
+fn user_key(key: u64) -> u64 {
     key.rotate_left(32) ^ 0x75_73_65_72
 }
 
 /// A key as a number that is the same in every build, because the index stores it.
-fn key(project: ProjectId, key: &str) -> u64 {
+fn stable_key(project: ProjectId, key: &str) -> u64 {
     let mut digest = Sha256::new();
     digest.update(project.0.to_bytes());
     digest.update(key);
@@ -114,8 +116,8 @@ impl KeptClaims {
     }
 
     /// The parsed content of a version.
-    pub(crate) fn of(&self, engram: &Engram) -> Arc<Parsed> {
-        if let Some(parsed) = self.kept(engram.id) {
+    pub(crate) fn parse_once(&self, engram: &Engram) -> Arc<Parsed> {
+        if let Some(parsed) = self.cached(engram.id) {
             return parsed;
         }
         let parsed = Arc::new(Parsed::of(engram));
@@ -127,13 +129,13 @@ impl KeptClaims {
         parsed
     }
 
-    fn kept(&self, id: EngramId) -> Option<Arc<Parsed>> {
+    fn cached(&self, id: EngramId) -> Option<Arc<Parsed>> {
         lock(&self.parsed).get(&id).map(Arc::clone)
     }
 
     /// The places of versions that the index has not read, under each of these keys, unordered; and
     /// the place from which on none is missing.
-    pub(crate) fn behind(
+    pub(crate) fn unindexed_places(
         &self,
         tx: &Reader<'_>,
         project: ProjectId,
@@ -150,7 +152,7 @@ impl KeptClaims {
             under: HashMap::new(),
             skipped: 0,
         });
-        known.read_on(tx, self)?;
+        known.extend_to_head(tx, self)?;
         let behind = |key| {
             let under = known.under.get(key).into_iter().flatten().copied();
             under.filter(|seq| *seq > indexed).collect()
@@ -169,7 +171,7 @@ impl KeptClaims {
 impl KeptClaims {
     /// Adds what this process has just recorded, so that it is not read back; `last` is the newest
     /// entry. Works only if the tail ended at the entry before.
-    pub(crate) fn recorded<'a>(
+    pub(crate) fn add_recorded<'a>(
         &self,
         project: ProjectId,
         last: u64,
@@ -187,7 +189,7 @@ impl KeptClaims {
         let parsed: Option<Vec<_>> = stored
             .filter_map(|(seq, operation)| match operation {
                 Operation::Stored(engram) if engram.project == project => {
-                    Some(self.kept(engram.id).map(|it| (seq, it)))
+                    Some(self.cached(engram.id).map(|it| (seq, it)))
                 }
                 _ => None,
             })
@@ -209,7 +211,7 @@ impl Tail {
         }
     }
 
-    fn read_on(&mut self, tx: &Reader<'_>, claims: &KeptClaims) -> Result<(), StoreError> {
+    fn extend_to_head(&mut self, tx: &Reader<'_>, claims: &KeptClaims) -> Result<(), StoreError> {
         let head = tx.head()?;
         if head <= self.to {
             return Ok(());
@@ -221,10 +223,10 @@ impl Tail {
             self.skipped = first.seq;
         }
         for traits in fresh.iter().filter(|it| !it.redacted) {
-            let parsed = match claims.kept(traits.id) {
+            let parsed = match claims.cached(traits.id) {
                 Some(parsed) => Some(parsed),
                 None => match tx.engram_at(traits.seq) {
-                    Ok(engram) => engram.map(|engram| claims.of(&engram)),
+                    Ok(engram) => engram.map(|engram| claims.parse_once(&engram)),
                     Err(error) if error.is_of_one_record() => {
                         self.skipped = traits.seq.saturating_add(1);
                         None

@@ -9,7 +9,7 @@ use engram_store::{Pair, Reader};
 
 use crate::{
     conflicts::{
-        findings::{CompareOptions, author, named},
+        findings::{CompareOptions, author_in_words, name_in_words},
         judging::OpposingVersion,
         risks,
         sides::ContradictedSide,
@@ -20,7 +20,7 @@ use crate::{
 /// Whether a contradiction needs an entry: the pair is new, no longer open, or worse than before,
 /// or no report of it lasts as long as these versions. Conflicts that this write has already raised
 /// count as known.
-pub(super) fn is_news(
+pub(super) fn needs_entry(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     one: &ContradictedSide,
@@ -28,7 +28,7 @@ pub(super) fn is_news(
     voice: &OpposingVersion,
     options: &CompareOptions<'_>,
 ) -> Result<bool, Refusal> {
-    let mut before = options.before.iter().filter_map(raised_by);
+    let mut before = options.before.iter().filter_map(contradiction_in);
     if before.any(|known| known.id == one.pair.id) {
         return Ok(false);
     }
@@ -43,21 +43,21 @@ pub(super) fn is_news(
     if one.covered_by.is_some() {
         return Ok(false);
     }
-    let reporting = risks::reporting(cx, tx, &one.pair, present[0], options.ending)?;
+    let reporting = risks::remaining_reports(cx, tx, &one.pair, present[0], options.ending)?;
     Ok(!reporting
         .iter()
         .any(|report| report.lasts_as_long_as(present)))
 }
 
 /// The conflict that an entry raises.
-pub(super) fn raised_by(entry: &Planned) -> Option<&Contradiction> {
+pub(super) fn contradiction_in(entry: &Planned) -> Option<&Contradiction> {
     match &entry.operation {
         Operation::Conflicted(contradiction) => Some(contradiction),
         _ => None,
     }
 }
 
-pub(super) fn told_of(
+pub(super) fn conflict_finding(
     tx: &Reader<'_>,
     id: ConflictId,
     against: &OpposingVersion,
@@ -71,7 +71,7 @@ pub(super) fn told_of(
         && let (Some(ruling), Some(attribution)) = (tx.ruling(seq)?, tx.attribution(seq)?)
     {
         let how = ruling.how.map_or("", engram_model::How::as_str);
-        let by = quoted(named(&names::by(&attribution)));
+        let by = quoted(name_in_words(&names::author_of_entry(&attribution)));
         note.push_str(&format!(
             " It was settled before ({how}, by {by}) and is open again."
         ));
@@ -84,7 +84,7 @@ pub(super) fn told_of(
         severity: Some(found.severity),
         tier: Some(found.tier),
         claim: Some(engram.claim.clone()),
-        by: Some(author(engram).to_owned()),
+        by: Some(author_in_words(engram).to_owned()),
         ..Finding::new(Noticed::Conflict, engram.id, note)
     })
 }

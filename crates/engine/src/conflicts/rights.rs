@@ -38,8 +38,12 @@ pub(crate) fn is_dismissed_for_all<'a>(
 }
 
 /// Refuses an agent that wants to replace or undo a person's decision.
-pub(crate) fn refuse_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
-    if cx.agent()?.is_none() || !is_persons(tx, seq)? {
+pub(crate) fn refuse_overruling(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    seq: u64,
+) -> Result<(), Refusal> {
+    if cx.agent()?.is_none() || !is_by_person(tx, seq)? {
         return Ok(());
     }
     Err(Refusal::new(
@@ -52,13 +56,13 @@ pub(crate) fn refuse_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Resu
 /// Whether a person dismissed a conflict.
 pub(super) fn is_dismissed_by_person(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
     match (pair.status, pair.verdict) {
-        (ConflictStatus::Dismissed, Some(seq)) => is_persons(tx, seq),
+        (ConflictStatus::Dismissed, Some(seq)) => is_by_person(tx, seq),
         _ => Ok(false),
     }
 }
 
 /// Whether a person dismissed a conflict of these sides. It is then never raised again for a run.
-pub(super) fn is_final(
+pub(super) fn are_sides_dismissed(
     tx: &Reader<'_>,
     project: ProjectId,
     sides: &[String; 2],
@@ -72,6 +76,6 @@ pub(super) fn is_final(
 }
 
 /// Whether a person made this entry.
-pub(crate) fn is_persons(tx: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
+pub(crate) fn is_by_person(tx: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
     Ok(tx.attribution(seq)?.is_some_and(|it| it.agent.is_none()))
 }

@@ -7,7 +7,7 @@ use crate::{
     conflicts::{
         findings::CompareOptions,
         judging::OpposingVersion,
-        lifecycle::{both_hold, goes_on, goes_on_with, holding},
+        lifecycle::{both_hold, holding_sides, is_ongoing, is_ongoing_after},
         sides::ContradictedSide,
     },
     context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
@@ -25,7 +25,7 @@ const CONFLICT: &str = "conflict";
 
 /// The entries for a conflict and for the risk engram that reports it. The report is left out if
 /// there is one already, or if another conflict covers this one.
-pub(crate) fn raised(
+pub(crate) fn conflict_entries(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
@@ -40,13 +40,14 @@ pub(crate) fn raised(
     } = against;
     let here = side(&engram.topic, &engram.claim);
     let shareable = pair.run.is_none();
-    let mut before = match one.known() {
-        Some(pair) => reporting(cx, tx, pair, engram, options.ending)?,
+    let mut before = match one.known_pair() {
+        Some(pair) => remaining_reports(cx, tx, pair, engram, options.ending)?,
         None => Vec::new(),
     };
     let lasts = |report: &RiskReport| report.lasts_as_long_as([engram, other]);
     let needs_report = is_told && !before.iter().any(lasts);
-    let risk = needs_report.then(|| risk(cx, pair.id, engram, other, &found.why, options.now));
+    let risk =
+        needs_report.then(|| risk_engram(cx, pair.id, engram, other, &found.why, options.now));
     before.retain(|_| risk.is_some());
     let mut both = [
         (engram.id, found.differs_a.clone()),
@@ -75,7 +76,7 @@ pub(crate) fn raised(
 }
 
 /// The entries for a conflict that is found again by these versions, and for its report.
-pub(crate) fn found_again(
+pub(crate) fn refound_entries(
     cx: &Context<'_>,
     pair: &Pair,
     known: Contradiction,
@@ -83,7 +84,7 @@ pub(crate) fn found_again(
     now: JournalTime,
 ) -> Vec<Planned> {
     let [one, two] = &sides;
-    let risk = risk(cx, pair.id, one, two, &known.why, now);
+    let risk = risk_engram(cx, pair.id, one, two, &known.why, now);
     let shareable = risk.scope != Scope::Run;
     let found = Contradiction {
         engrams: [one.id, two.id],
@@ -98,14 +99,14 @@ pub(crate) fn found_again(
 }
 
 /// The reports of a conflict once `engram` is stored and these versions have ended.
-pub(crate) fn reporting(
+pub(crate) fn remaining_reports(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     pair: &Pair,
     engram: &Engram,
     ending: &[EngramId],
 ) -> Result<Vec<RiskReport>, Refusal> {
-    let goes_on = goes_on_with(tx, pair, cx.engine.world.now(), ending, engram)?;
+    let goes_on = is_ongoing_after(tx, pair, cx.engine.world.now(), ending, engram)?;
     let mut all = reports_in_force(tx, pair)?;
     all.retain(|report| goes_on && !ending.contains(&report.risk.id));
     Ok(all)
@@ -121,7 +122,7 @@ pub(crate) struct Aftermath {
 
 /// Closes the reports of conflicts that these entries settle or end, in the same transaction. If
 /// this uncovers a conflict of a run, it gets a report.
-pub(crate) fn aftermath(
+pub(crate) fn plan_consequences(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     now: JournalTime,
@@ -159,13 +160,13 @@ pub(crate) fn aftermath(
         );
     }
     for (pair, settled) in touched.values() {
-        let sides = holding(tx, pair, clock, &ended, &begun)?;
+        let sides = holding_sides(tx, pair, clock, &ended, &begun)?;
         for version in sides.iter().flatten() {
             if tx.is_cut(version.seq)? {
                 again.insert(version.seq);
             }
         }
-        let holds = goes_on(pair, &sides);
+        let holds = is_ongoing(pair, &sides);
         for report in reports_in_force(tx, pair)? {
             if (settled.is_none() && holds) || ended.contains(&report.risk.id) {
                 continue;
@@ -179,8 +180,8 @@ pub(crate) fn aftermath(
                 let known = touched.get(&narrow.id);
                 let is_settled = known.is_some_and(|(_, settled)| settled.is_some());
                 if narrow.run.is_some() && !is_settled {
-                    let sides = holding(tx, &narrow, clock, &ended, &begun)?;
-                    risks.extend(uncovered(cx, tx, &narrow, sides, &begun, now)?);
+                    let sides = holding_sides(tx, &narrow, clock, &ended, &begun)?;
+                    risks.extend(report_uncovered(cx, tx, &narrow, sides, &begun, now)?);
                 }
             }
         }
@@ -193,7 +194,7 @@ pub(crate) fn aftermath(
 
 /// The report of a conflict of a run that nothing covers any more, if it has none. Versions of the
 /// same transaction were compared already.
-fn uncovered(
+fn report_uncovered(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     pair: &Pair,
@@ -202,7 +203,7 @@ fn uncovered(
     now: JournalTime,
 ) -> Result<Vec<Planned>, Refusal> {
     if pair.status != ConflictStatus::Open
-        || !goes_on(pair, &sides)
+        || !is_ongoing(pair, &sides)
         || !reports_in_force(tx, pair)?.is_empty()
     {
         return Ok(Vec::new());
@@ -218,7 +219,7 @@ fn uncovered(
     let known = tx.contradiction(pair.last)?;
     Ok(match known {
         Some(known) if !is_new(&one) && !is_new(&two) => {
-            found_again(cx, pair, known, [one, two], now)
+            refound_entries(cx, pair, known, [one, two], now)
         }
         _ => Vec::new(),
     })
@@ -226,7 +227,7 @@ fn uncovered(
 
 /// A risk engram for a contradiction, with the evidence of both sides, so that a query about the
 /// subject finds it. It expires with the side that expires first.
-fn risk(
+fn risk_engram(
     cx: &Context<'_>,
     conflict: ConflictId,
     one: &Engram,
@@ -234,7 +235,7 @@ fn risk(
     why: &str,
     now: JournalTime,
 ) -> Engram {
-    let id = EngramId(cx.engine.world.id());
+    let id = EngramId(cx.engine.world.new_id());
     let clock = cx.engine.world.now();
     let limit = cx.engine.config.limits.claim_chars;
     let why = shorten(why, limit.saturating_sub(100));
@@ -256,7 +257,7 @@ fn risk(
         fact_type: engram_model::FactType::Inference,
         scope: if is_run { Scope::Run } else { Scope::Project },
         topic: one.topic.clone(),
-        pointers: sources(one, other),
+        pointers: pointers_of_both(one, other),
         confidence: one.confidence.min(other.confidence),
         tags: vec![CONFLICT.to_owned()],
         expires_at: ends.into_iter().flatten().min(),
@@ -342,7 +343,7 @@ fn reports_in_force(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Ref
 
 /// Whether a caller may see a version. The report of a conflict also requires that it may see both
 /// versions whose comparison found the conflict.
-pub(crate) fn may_see(
+pub(crate) fn may_see_version(
     tx: &Reader<'_>,
     visibility: &Visibility,
     engram: &Engram,
@@ -353,7 +354,7 @@ pub(crate) fn may_see(
     )
 }
 
-/// Like [`may_see`], for a version that the caller may see itself.
+/// Like [`may_see_version`], for a version that the caller may see itself.
 pub(crate) fn may_see_sides(
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -364,13 +365,13 @@ pub(crate) fn may_see_sides(
         return Ok(true);
     }
     match tx.reported_by(lineage)? {
-        Some(report) => sees_all(tx, visibility, &report.found),
+        Some(report) => may_see_all(tx, visibility, &report.found),
         None => Ok(true),
     }
 }
 
 /// Whether a caller may see each of the versions whose comparison found a conflict.
-pub(crate) fn sees_all(
+pub(crate) fn may_see_all(
     tx: &Reader<'_>,
     visibility: &Visibility,
     found: &[EngramId],
@@ -388,12 +389,12 @@ pub(crate) fn sees_all(
 
 /// Whether an engram reports a conflict. Its lineage decides, because earlier builds allowed
 /// rewording it.
-pub(crate) fn is_told(tx: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
-    Ok(told_by(tx, engram)?.is_some())
+pub(crate) fn is_report(tx: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
+    Ok(reported_conflict(tx, engram)?.is_some())
 }
 
 /// The conflict that an engram reports.
-fn told_by(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
+fn reported_conflict(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
     if engram.kind != Kind::Risk {
         return Ok(None);
     }
@@ -408,7 +409,8 @@ pub(crate) fn refuse_open_report(
     engram: &Engram,
     clock: Timestamp,
 ) -> Result<(), Refusal> {
-    let Some(pair) = told_by(tx, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
+    let Some(pair) = reported_conflict(tx, engram)?.filter(|it| it.status == ConflictStatus::Open)
+    else {
         return Ok(());
     };
     if both_hold(tx, &pair, clock)? {
@@ -430,7 +432,7 @@ pub(crate) fn refuse_open_report(
 
 /// The pointers of both engrams, at most [`RISK_POINTERS`]: the first of each, then the second of
 /// each, and so on.
-pub(crate) fn sources(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
+pub(crate) fn pointers_of_both(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
     let most = one.pointers.len().max(other.pointers.len());
     let mut found = Vec::new();
     for at in 0..most {

@@ -17,7 +17,7 @@ use crate::{
 
 /// The most sides that a new one may contradict in the same words before they count as values of a
 /// series (a counter, a log). Of a series, at most two sides of each author are kept
-/// ([`without_series`]).
+/// ([`thin_series`]).
 pub(super) const SERIES: usize = 16;
 
 /// A side that cannot hold together with the new one, for everybody the conflict is for.
@@ -34,7 +34,7 @@ pub(crate) struct ContradictedSide {
 
 impl ContradictedSide {
     /// The conflict, if it was found before.
-    pub(crate) fn known(&self) -> Option<&Pair> {
+    pub(crate) fn known_pair(&self) -> Option<&Pair> {
         self.is_known.then_some(&self.pair)
     }
 
@@ -51,12 +51,12 @@ impl ContradictedSide {
         }
     }
 
-    fn said(&self) -> u64 {
+    fn newest_seq(&self) -> u64 {
         let said = self.voices.iter().map(|it| it.engram.seq);
         said.max().unwrap_or_default()
     }
 
-    fn is_users(&self) -> bool {
+    fn is_said_by_user(&self) -> bool {
         self.voices.iter().any(|it| it.engram.agent.is_none())
     }
 
@@ -91,7 +91,7 @@ struct KeptSides {
 /// The contradicted sides, without dismissed ones and with few of a series; and whether values of a
 /// series were left out. Conflicts for everybody come before those for a run; in each group the
 /// user's come first, then the worst, then the newest.
-pub(super) fn contradicted(
+pub(super) fn sides_to_raise(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
@@ -114,7 +114,10 @@ pub(super) fn contradicted(
             .as_ref()
             .is_some_and(|pair| pair.status == ConflictStatus::Dismissed);
         // A person who dismissed it for one run dismissed it for every run.
-        if run.is_some() && !is_dismissed && rights::is_final(tx, engram.project, &sides)? {
+        if run.is_some()
+            && !is_dismissed
+            && rights::are_sides_dismissed(tx, engram.project, &sides)?
+        {
             continue;
         }
         voices.sort_by_key(|it| {
@@ -144,7 +147,7 @@ pub(super) fn contradicted(
         } else {
             worst
         };
-        let covered_by = covering(tx, &found, &pair, engram, options, clock)?;
+        let covered_by = covering_id(tx, &found, &pair, engram, options, clock)?;
         found.push(ContradictedSide {
             pair,
             is_known,
@@ -152,18 +155,23 @@ pub(super) fn contradicted(
             voices,
         });
     }
-    let is_cut = without_series(&mut found);
+    let is_cut = thin_series(&mut found);
     found.sort_by_key(|one| {
         // Conflicts for a run take no place from those for everybody.
         let is_shared = one.pair.run.is_none();
-        Reverse((is_shared, one.is_users(), one.severity(), one.said()))
+        Reverse((
+            is_shared,
+            one.is_said_by_user(),
+            one.severity(),
+            one.newest_seq(),
+        ))
     });
     Ok((found, is_cut))
 }
 
 /// The conflict that covers a conflict of a run once this version is stored: one that this
 /// comparison found earlier, or a recorded one.
-fn covering(
+fn covering_id(
     tx: &Reader<'_>,
     found: &[ContradictedSide],
     pair: &Pair,
@@ -181,7 +189,8 @@ fn covering(
         return Ok(Some(shared.id));
     }
     let wide = lifecycle::covering(tx, pair, clock)?;
-    let goes_on = |wide: &Pair| lifecycle::goes_on_with(tx, wide, clock, options.ending, engram);
+    let goes_on =
+        |wide: &Pair| lifecycle::is_ongoing_after(tx, wide, clock, options.ending, engram);
     let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
     Ok(wide.filter(|_| goes_on).map(|wide| wide.id))
 }
@@ -189,7 +198,7 @@ fn covering(
 /// Leaves out the values of a series, except for two of each author: the last one, and the one that
 /// holds longest, which represents the others after the last has ended. Returns whether any were
 /// left out.
-fn without_series(found: &mut Vec<ContradictedSide>) -> bool {
+fn thin_series(found: &mut Vec<ContradictedSide>) -> bool {
     let mut alike: BTreeMap<_, AlikeSides> = BTreeMap::new();
     for (at, one) in found.iter().enumerate() {
         let alike = alike.entry(one.series()).or_default();

@@ -2,7 +2,7 @@
 
 use crate::context::{
     Context,
-    names::{apart, refuse_ours},
+    names::{distinct_name, refuse_reserved_name},
 };
 use engram_model::Refusal;
 use engram_store::Reader;
@@ -27,7 +27,7 @@ pub(crate) fn author_in(
 ) -> Result<String, Refusal> {
     match cx.agent()? {
         None => author_by_user(given),
-        Some(agent) => apart(tx, agent, given.unwrap_or(&agent.label)),
+        Some(agent) => distinct_name(tx, agent, given.unwrap_or(&agent.label)),
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn author_in(
 fn author_by_user(given: Option<&str>) -> Result<String, Refusal> {
     let name = given.filter(|it| !it.is_empty()).unwrap_or(USER);
     if name != USER {
-        refuse_ours("the author's name", name)?;
+        refuse_reserved_name("the author's name", name)?;
     }
     Ok(name.to_owned())
 }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     World,
-    context::{names::refuse_ours, project, screen::screen_text},
+    context::{names::refuse_reserved_name, project, screen::screen_text},
 };
 
 /// An agent that calls.
@@ -39,12 +39,12 @@ impl CallingAgent {
     }
 
     /// The turn that counts now.
-    pub(crate) fn turn(&self, tx: &Reader<'_>) -> Result<String, Refusal> {
+    pub(crate) fn current_turn(&self, tx: &Reader<'_>) -> Result<String, Refusal> {
         let stored = tx.agent(&self.agent.handle)?.map(|it| it.turn);
         Ok(self.turn_from(stored.as_ref()))
     }
 
-    /// Like [`Self::turn`], if the stored turn was already read.
+    /// Like [`Self::current_turn`], if the stored turn was already read.
     pub(crate) fn turn_from(&self, stored: Option<&String>) -> String {
         let is_newer = |turn: &&String| !self.is_named && self.stored.as_ref() != Some(*turn);
         stored.filter(is_newer).unwrap_or(&self.agent.turn).clone()
@@ -58,8 +58,8 @@ pub(crate) struct Agents(Mutex<HashMap<AgentId, CallingAgent>>);
 impl Agents {
     /// Registers a new root agent with its own run.
     pub(crate) fn register(&self, world: &World, label: &str, project: ProjectId) -> AgentId {
-        let handle = AgentId(world.id().to_string().to_lowercase());
-        let agent = root(world, handle.clone(), label, project);
+        let handle = AgentId(world.new_id().to_string().to_lowercase());
+        let agent = new_root(world, handle.clone(), label, project);
         self.lock()
             .insert(handle.clone(), CallingAgent::new(agent, None));
         handle
@@ -71,7 +71,7 @@ impl Agents {
     ///
     /// # Errors
     /// `SCOPE_DENIED` for an agent of another project.
-    pub(crate) fn call(
+    pub(crate) fn record_call(
         &self,
         store: &Store,
         world: &World,
@@ -84,12 +84,12 @@ impl Agents {
         let mut agents = self.lock();
         let mut called = match (agents.get(handle).cloned(), stored) {
             (Some(here), None) => here,
-            (Some(here), Some(stored)) => here.or_newer(stored, now),
+            (Some(here), Some(stored)) => here.merge_stored(stored, now),
             // An agent that called before there was a repository continues in the repository.
             (None, Some(stored))
-                if stored.project != project && stored.project != project::of_home(store) =>
+                if stored.project != project && stored.project != project::home_project(store) =>
             {
-                return Err(of_another_project(handle));
+                return Err(other_project_refusal(handle));
             }
             (None, Some(stored)) => {
                 let turn = stored.turn.clone();
@@ -97,14 +97,14 @@ impl Agents {
             }
             (None, None) => {
                 screen_text("the agent's name", &handle.0)?;
-                refuse_ours("the agent's name", &handle.0)?;
-                CallingAgent::new(root(world, handle.clone(), &handle.0, project), None)
+                refuse_reserved_name("the agent's name", &handle.0)?;
+                CallingAgent::new(new_root(world, handle.clone(), &handle.0, project), None)
             }
         };
         let agent = &mut called.agent;
         // Absolute, so that setting the clock back does not keep a turn open for longer.
         if now.duration_since(agent.last_call).abs() > SignedDuration::from_secs(idle) {
-            agent.turn = world.id().to_string();
+            agent.turn = world.new_id().to_string();
         }
         agent.last_call = now;
         agent.project = project;
@@ -120,7 +120,7 @@ impl Agents {
 impl CallingAgent {
     /// Merges this agent with its stored state. Its turn continues in this process unless another
     /// process began one. Calls that made no entry keep the turn open too.
-    fn or_newer(self, stored: Agent, now: Timestamp) -> Self {
+    fn merge_stored(self, stored: Agent, now: Timestamp) -> Self {
         let is_same = self.agent.turn == stored.turn || self.stored.as_ref() == Some(&stored.turn);
         let since = |at: Timestamp| now.duration_since(at).abs();
         let is_older = since(self.agent.last_call) < since(stored.last_call);
@@ -150,27 +150,27 @@ pub fn is_token(text: &str) -> bool {
 }
 
 /// The stored form of a token.
-pub(crate) fn digest_of(token: &str) -> String {
+pub(crate) fn token_digest(token: &str) -> String {
     hex::encode(Sha256::digest(token))
 }
 
 /// A new agent without a parent, in its own run.
-pub(crate) fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agent {
+pub(crate) fn new_root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agent {
     Agent {
         handle,
-        label: plain(label),
+        label: cleaned_label(label),
         role: None,
         parent: None,
-        run: RunId(world.id()),
+        run: RunId(world.new_id()),
         project,
         topics: Topics::default(),
-        turn: world.id().to_string(),
+        turn: world.new_id().to_string(),
         last_call: world.now(),
     }
 }
 
 /// Returns an agent of this project.
-pub(crate) fn in_project(
+pub(crate) fn agent_in_project(
     tx: &Reader<'_>,
     project: ProjectId,
     id: &AgentId,
@@ -179,7 +179,10 @@ pub(crate) fn in_project(
 }
 
 /// An agent and its ancestors: itself first, then its parent.
-pub(crate) fn line_of(tx: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
+pub(crate) fn agent_and_ancestors(
+    tx: &Reader<'_>,
+    agent: Option<&Agent>,
+) -> Result<Vec<Agent>, Refusal> {
     let mut line = Vec::new();
     let mut next = agent.cloned();
     while let Some(one) = next.take().filter(|_| line.len() < GENERATIONS) {
@@ -203,7 +206,7 @@ pub(crate) fn kin_of(agent: Agent) -> AgentNode {
     }
 }
 
-pub(crate) fn of_another_project(handle: &AgentId) -> Refusal {
+pub(crate) fn other_project_refusal(handle: &AgentId) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         format!(
@@ -216,7 +219,7 @@ pub(crate) fn of_another_project(handle: &AgentId) -> Refusal {
 
 /// Cleans a label, which is an agent's own name for itself: one short printable line without a
 /// credential.
-pub(crate) fn plain(label: &str) -> String {
+pub(crate) fn cleaned_label(label: &str) -> String {
     let label: String = label
         .chars()
         .filter(|c| !is_hidden(*c) && !c.is_control())
@@ -232,7 +235,7 @@ pub(crate) fn plain(label: &str) -> String {
 }
 
 /// The time `seconds` before `now`.
-pub(crate) fn since(now: Timestamp, seconds: i64) -> Timestamp {
+pub(crate) fn seconds_before(now: Timestamp, seconds: i64) -> Timestamp {
     now.checked_sub(SignedDuration::from_secs(seconds))
         .unwrap_or(Timestamp::MIN)
 }

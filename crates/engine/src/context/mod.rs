@@ -8,8 +8,8 @@ pub(crate) mod caller;
 pub(crate) mod names;
 pub(crate) mod plan;
 pub(crate) mod project;
-pub(crate) mod purse;
 pub(crate) mod rates;
+pub(crate) mod remaining_budget;
 pub(crate) mod repository;
 pub(crate) mod screen;
 pub(crate) mod shelf;
@@ -20,7 +20,7 @@ use std::{cell::OnceCell, time::Duration};
 use crate::{
     Engine, HomeShelf,
     context::{
-        caller::{CallingAgent, digest_of, kin_of, line_of, of_another_project},
+        caller::{CallingAgent, agent_and_ancestors, kin_of, other_project_refusal, token_digest},
         project::Seat,
         screen::screen_text,
         visibility::Visibility,
@@ -99,7 +99,7 @@ impl Tree {
 impl<'e> Context<'e> {
     /// A context for a caller that may leave before the answer comes, as `gone` reports. A request
     /// about `many` claims has more time.
-    pub(crate) fn begun(
+    pub(crate) fn for_request(
         engine: &'e Engine,
         caller: &'e Caller,
         gone: Option<Gone>,
@@ -132,7 +132,7 @@ impl<'e> Context<'e> {
     }
 
     pub(crate) fn new(engine: &'e Engine, caller: &'e Caller) -> Self {
-        Self::begun(engine, caller, None, false)
+        Self::for_request(engine, caller, None, false)
     }
 
     /// A context that shows somebody the last state of an agent. The agent itself does not call.
@@ -143,19 +143,19 @@ impl<'e> Context<'e> {
     }
 
     /// A context for this request in the name of another caller.
-    pub(crate) fn of<'a>(&'a self, caller: &'a Caller) -> Context<'a> {
-        Context::begun(self.engine, caller, self.gone.clone(), false)
+    pub(crate) fn for_caller<'a>(&'a self, caller: &'a Caller) -> Context<'a> {
+        Context::for_request(self.engine, caller, self.gone.clone(), false)
     }
 
     /// A context for what the engine does by itself.
-    pub(crate) fn own(engine: &'e Engine) -> Self {
-        let mut context = Self::begun(engine, &Caller::User, None, true);
+    pub(crate) fn for_engine(engine: &'e Engine) -> Self {
+        let mut context = Self::for_request(engine, &Caller::User, None, true);
         context.is_own = true;
         context
     }
 
     /// Whether the engine acts by itself.
-    pub(crate) fn is_own(&self) -> bool {
+    pub(crate) fn is_of_engine(&self) -> bool {
         self.is_own
     }
 
@@ -177,12 +177,12 @@ impl<'e> Context<'e> {
     }
 
     /// Runs `look` on the repository with a separate time limit.
-    pub(crate) fn for_a_while<T>(
+    pub(crate) fn with_repo_within<T>(
         &self,
         patience: Duration,
         look: impl FnOnce(&Repo) -> T,
     ) -> Result<T, Refusal> {
-        let repo = self.repository()?;
+        let repo = self.require_repo()?;
         let stop = |patience| self.engine.world.stop_after(patience, self.gone.clone());
         repo.until(stop(patience));
         let found = look(repo);
@@ -194,7 +194,7 @@ impl<'e> Context<'e> {
     ///
     /// # Errors
     /// `REPO_UNAVAILABLE` if there is none.
-    pub(crate) fn repository(&self) -> Result<&Repo, Refusal> {
+    pub(crate) fn require_repo(&self) -> Result<&Repo, Refusal> {
         self.repo()?.ok_or_else(|| {
             Refusal::new(
                 Code::RepoUnavailable,
@@ -208,14 +208,14 @@ impl<'e> Context<'e> {
     pub(crate) fn known_project(&self) -> Result<Option<ProjectId>, Refusal> {
         get_or_try(&self.project, || match self.repo() {
             Ok(repo) => project::project_of(self.engine, repo),
-            Err(gone) => Ok(Some(self.seat_of_gone(gone)?.project)),
+            Err(gone) => Ok(Some(self.last_known_repository(gone)?.project)),
         })
         .copied()
     }
 
     /// The last repository here before it was moved, deleted or unmounted. Its user can still read
     /// what the home knows about it.
-    pub(crate) fn seat_of_gone(&self, gone: Refusal) -> Result<Seat, Refusal> {
+    pub(crate) fn last_known_repository(&self, gone: Refusal) -> Result<Seat, Refusal> {
         let seat = match (self.caller, gone.code) {
             (Caller::User, Code::RepoUnavailable) => self.engine.caches.located.last(),
             _ => None,
@@ -224,7 +224,7 @@ impl<'e> Context<'e> {
     }
 
     /// The project, if it was already looked up and exists.
-    pub(crate) fn found_project(&self) -> Option<ProjectId> {
+    pub(crate) fn cached_project(&self) -> Option<ProjectId> {
         self.project.get().copied().flatten()
     }
 
@@ -237,17 +237,17 @@ impl<'e> Context<'e> {
     /// The project of an operation; mints an id if there is none. `in_repository` allows writing
     /// the id to the git folder.
     pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
-        let found = self.found_project();
+        let found = self.cached_project();
         project::ground_of(self.engine, self.repo()?, found, in_repository)
     }
 
     /// The calling agent in its current turn; `None` for the user.
     pub(crate) fn agent(&self) -> Result<Option<&Agent>, Refusal> {
-        Ok(self.called()?.map(|it| &it.agent))
+        Ok(self.calling_agent()?.map(|it| &it.agent))
     }
 
     /// The calling agent with its turn in the store; `None` for the user.
-    pub(crate) fn called(&self) -> Result<Option<&CallingAgent>, Refusal> {
+    pub(crate) fn calling_agent(&self) -> Result<Option<&CallingAgent>, Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(None);
         };
@@ -257,16 +257,18 @@ impl<'e> Context<'e> {
         let agent = get_or_try(&self.agent, || {
             let project = match self.known_project() {
                 Ok(Some(project)) => project,
-                _ => project::of_home(&self.engine.store),
+                _ => project::home_project(&self.engine.store),
             };
-            let stored = self.stored(handle)?.cloned();
-            self.engine.call_of(handle, stored, project).map(Some)
+            let stored = self.stored_agent(handle)?.cloned();
+            self.engine
+                .record_call_of(handle, stored, project)
+                .map(Some)
         })?;
         Ok(agent.as_ref())
     }
 
     /// The calling agent as stored when the request began.
-    fn stored(&self, handle: &AgentId) -> Result<Option<&Agent>, Refusal> {
+    fn stored_agent(&self, handle: &AgentId) -> Result<Option<&Agent>, Refusal> {
         let stored = get_or_try(&self.stored, || {
             let store = &self.engine.store;
             store.read::<_, Refusal>(|tx| Ok(tx.agent(handle)?))
@@ -275,9 +277,9 @@ impl<'e> Context<'e> {
     }
 
     /// Moves the calling agent to a turn that the request names.
-    pub(crate) fn in_turn(&self, turn: Option<String>) -> Result<(), Refusal> {
+    pub(crate) fn move_to_turn(&self, turn: Option<String>) -> Result<(), Refusal> {
         screen_text("the turn", turn.as_deref().unwrap_or_default())?;
-        if let (Some(turn), Some(called)) = (turn, self.called()?) {
+        if let (Some(turn), Some(called)) = (turn, self.calling_agent()?) {
             let mut called = called.clone();
             called.agent.turn = turn;
             called.is_named = true;
@@ -300,7 +302,7 @@ impl<'e> Context<'e> {
     pub(crate) fn limits_in(&self, tx: &Reader<'_>) -> Result<Limits, Refusal> {
         match self.agent()? {
             None => Ok(self.engine.config.limits.clone()),
-            Some(agent) => narrowed_for(tx, &self.engine.config.limits, Some(agent)),
+            Some(agent) => limits_for(tx, &self.engine.config.limits, Some(agent)),
         }
     }
 
@@ -328,7 +330,7 @@ impl<'e> Context<'e> {
     pub(crate) fn worktree(&self) -> Result<String, Refusal> {
         match self.repo() {
             Ok(repo) => Ok(repo.map_or_else(String::new, Repo::worktree)),
-            Err(gone) => Ok(self.seat_of_gone(gone)?.worktree),
+            Err(gone) => Ok(self.last_known_repository(gone)?.worktree),
         }
     }
 
@@ -338,7 +340,7 @@ impl<'e> Context<'e> {
             Ok(Some(_)) => {}
             Ok(None) => return Ok(None),
             // A missing tree cannot be checked.
-            Err(gone) => return self.seat_of_gone(gone).map(|_| None),
+            Err(gone) => return self.last_known_repository(gone).map(|_| None),
         }
         let worktree = self.worktree()?;
         Ok(self
@@ -359,7 +361,7 @@ impl<'e> Context<'e> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(());
         };
-        let Some(agent) = self.stored(handle)? else {
+        let Some(agent) = self.stored_agent(handle)? else {
             return Ok(());
         };
         let here = match self.known_project() {
@@ -368,15 +370,15 @@ impl<'e> Context<'e> {
             known => known?,
         };
         let is_here = here.is_none_or(|it| it == agent.project);
-        if is_here || agent.project == project::of_home(&self.engine.store) {
+        if is_here || agent.project == project::home_project(&self.engine.store) {
             Ok(())
         } else {
-            Err(of_another_project(handle))
+            Err(other_project_refusal(handle))
         }
     }
 
     /// The time of an entry recorded now.
-    pub(crate) fn now(&self) -> Result<JournalTime, Refusal> {
+    pub(crate) fn journal_time(&self) -> Result<JournalTime, Refusal> {
         let clock = self.engine.world.now();
         self.engine.store.read(|tx| Ok(tx.time(clock)?))
     }
@@ -385,7 +387,7 @@ impl<'e> Context<'e> {
 impl Drop for Context<'_> {
     fn drop(&mut self) {
         if let Some(repo) = self.repo.take().flatten() {
-            self.engine.give_back(repo);
+            self.engine.give_back_repo(repo);
         }
     }
 }
@@ -395,9 +397,9 @@ impl Engine {
     ///
     /// # Errors
     /// `SCOPE_DENIED` for a token that proves nobody here.
-    pub fn agent_of(&self, token: &str) -> Result<AgentId, Refusal> {
+    pub fn agent_by_token(&self, token: &str) -> Result<AgentId, Refusal> {
         self.ensure_open()?;
-        let digest = digest_of(token);
+        let digest = token_digest(token);
         let store = &self.store;
         let found = store.read::<_, Refusal>(|tx| Ok(tx.agent_of_token(&digest)?))?;
         found.ok_or_else(|| {
@@ -411,11 +413,11 @@ impl Engine {
 
     /// The limits of an agent.
     pub(crate) fn limits_of(&self, tx: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
-        narrowed_for(tx, &self.config.limits, tx.agent(agent)?.as_ref())
+        limits_for(tx, &self.config.limits, tx.agent(agent)?.as_ref())
     }
 
     /// The agent of a handle, in its current turn.
-    fn call_of(
+    fn record_call_of(
         &self,
         handle: &AgentId,
         stored: Option<Agent>,
@@ -423,19 +425,19 @@ impl Engine {
     ) -> Result<CallingAgent, Refusal> {
         let idle = self.config.limits.deref.turn_idle_seconds;
         self.agents
-            .call(&self.store, &self.world, handle, stored, project, idle)
+            .record_call(&self.store, &self.world, handle, stored, project, idle)
     }
 }
 
 /// The limits for an agent, as narrowed by the parents of the agent and of its ancestors. A child
 /// never has more than its parent.
-pub(crate) fn narrowed_for(
+pub(crate) fn limits_for(
     tx: &Reader<'_>,
     limits: &Limits,
     agent: Option<&Agent>,
 ) -> Result<Limits, Refusal> {
     let mut limits = limits.clone();
-    for one in line_of(tx, agent)? {
+    for one in agent_and_ancestors(tx, agent)? {
         limits = narrowed_limits(&limits, &tx.messages().budgets_of(&one.handle)?);
     }
     Ok(limits)

@@ -47,7 +47,7 @@ fn readings(name: &str) -> Vec<String> {
         let seen = name.chars().filter(|it| !is_hidden(*it)).map(unframed);
         // Twice, because a capital may resemble a Latin letter when its small letter does not, and
         // vice versa.
-        look(&look(&seen.nfkd().collect::<String>()))
+        skeleton_of(&skeleton_of(&seen.nfkd().collect::<String>()))
     };
     let signs = plain.chars().filter(|it| is_sign(*it)).count();
     // With more signs, only the readings in which all are letters or none is.
@@ -69,7 +69,7 @@ fn reading(plain: &str, as_letters: usize) -> String {
         signs += 1;
         as_letters >> (signs - 1).min(usize::BITS - 1) & 1 == 1
     };
-    let letters = plain.chars().filter(is_read).map(alike);
+    let letters = plain.chars().filter(is_read).map(lookalike_letter);
     let folded: String = letters.filter(|it| it.is_alphanumeric()).collect();
     // Pairs of letters that look like one letter.
     folded
@@ -80,12 +80,12 @@ fn reading(plain: &str, as_letters: usize) -> String {
 
 /// Whether this resembles a letter, but is none.
 fn is_sign(c: char) -> bool {
-    !c.is_alphanumeric() && alike(c).is_alphanumeric()
+    !c.is_alphanumeric() && lookalike_letter(c).is_alphanumeric()
 }
 
 /// The skeleton of UTS 39 in lower case, without accents. UTS 39 treats a stroke through a letter
 /// as an accent.
-fn look(name: &str) -> String {
+fn skeleton_of(name: &str) -> String {
     let unmarked: String = name.chars().filter(|it| !is_combining_mark(*it)).collect();
     skeleton(&unmarked)
         .filter(|it| !is_combining_mark(*it))
@@ -109,7 +109,7 @@ fn unframed(c: char) -> char {
 /// The letter that a digit, a sign or a letter of a skeleton resembles, where UTS 39 keeps them
 /// apart. UTS 39 asks which glyphs are identical, but less is enough to deceive a reader. Covers
 /// the letters of the names in [`OURS`], and `l` for every single stroke.
-fn alike(c: char) -> char {
+fn lookalike_letter(c: char) -> char {
     match c {
         '@' | '4' | 'ᴀ' | 'ʌ' => 'a',
         '3' | 'ᴇ' | 'ꞓ' | 'ɜ' | 'ҽ' | 'ᗴ' | 'ǝ' | 'ɘ' | 'э' | '∈' | '£' | '€' => {
@@ -132,13 +132,13 @@ fn alike(c: char) -> char {
 }
 
 /// Whether a name could be mistaken for Engram or the user.
-pub(crate) fn is_ours(name: &str) -> bool {
+pub(crate) fn is_reserved_name(name: &str) -> bool {
     readings(name).iter().any(|it| OURS.contains(it))
 }
 
 /// Refuses a name that could be mistaken for Engram or the user.
-pub(crate) fn refuse_ours(what: &str, name: &str) -> Result<(), Refusal> {
-    if !is_ours(name) {
+pub(crate) fn refuse_reserved_name(what: &str, name: &str) -> Result<(), Refusal> {
+    if !is_reserved_name(name) {
         return Ok(());
     }
     Err(Refusal::new(
@@ -149,41 +149,41 @@ pub(crate) fn refuse_ours(what: &str, name: &str) -> Result<(), Refusal> {
 }
 
 /// The name of an agent in records.
-pub(crate) fn named(name: &str) -> String {
+pub(crate) fn recorded_name(name: &str) -> String {
     // Invisible characters do not make a name different.
     let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
-    if is_ours(&name) {
+    if is_reserved_name(&name) {
         return format!("{} (agent)", name.trim()).trim().to_owned();
     }
     name
 }
 
 /// The author of a claim, as shown. Earlier builds stored the agent's own name for itself.
-pub(crate) fn author(engram: &Engram) -> String {
-    shown(engram.agent.as_ref(), &engram.provenance.created_by)
+pub(crate) fn author_of(engram: &Engram) -> String {
+    shown_name(engram.agent.as_ref(), &engram.provenance.created_by)
 }
 
 /// The author of an entry, as shown.
-pub(crate) fn by(attribution: &Attribution) -> String {
-    shown(attribution.agent.as_ref(), &attribution.by)
+pub(crate) fn author_of_entry(attribution: &Attribution) -> String {
+    shown_name(attribution.agent.as_ref(), &attribution.by)
 }
 
 /// Fills in the names shown in an entry of the feed. What the engine finds in an agent's write is
 /// recorded with the agent's handle but under the engine's own name.
-pub(crate) fn tell(entry: &mut Entry) {
+pub(crate) fn fill_shown_names(entry: &mut Entry) {
     if !entry.by.is_empty() && entry.by != ENGINE {
-        entry.by = shown(entry.agent.as_ref(), &entry.by);
+        entry.by = shown_name(entry.agent.as_ref(), &entry.by);
     }
     if let Some(engram) = entry.change.stored_mut() {
-        engram.provenance.created_by = author(engram);
+        engram.provenance.created_by = author_of(engram);
     }
 }
 
 /// The name to show for an author: never one of ours for an agent; unchanged for the user and the
 /// engine.
-fn shown(agent: Option<&AgentId>, by: &str) -> String {
+fn shown_name(agent: Option<&AgentId>, by: &str) -> String {
     match agent {
-        Some(_) => named(by),
+        Some(_) => recorded_name(by),
         None => by.to_owned(),
     }
 }
@@ -217,10 +217,10 @@ impl TakenNames {
         })
     }
 
-    /// Like [`named`], and distinguished from similar names: those that a person gave, and those of
+    /// Like [`recorded_name`], and distinguished from similar names: those that a person gave, and those of
     /// other opened agents. A name that a person gave to this agent is its own.
-    pub(crate) fn apart(&self, agent: &Agent, name: &str) -> String {
-        let name = named(name);
+    pub(crate) fn distinguish(&self, agent: &Agent, name: &str) -> String {
+        let name = recorded_name(name);
         let looks = readings(&name);
         let is_given = self.is_given(agent);
         if is_given
@@ -240,7 +240,7 @@ impl TakenNames {
         let mark = if readings(&agent.handle.0) == looks && !is_given {
             BY_AN_AGENT
         } else {
-            short(&agent.handle)
+            handle_ending(&agent.handle)
         };
         format!("{name} ({mark})")
     }
@@ -253,14 +253,14 @@ impl TakenNames {
     }
 }
 
-/// [`TakenNames::apart`], for one name.
-pub(crate) fn apart(tx: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
-    Ok(TakenNames::of(tx, agent.project)?.apart(agent, name))
+/// [`TakenNames::distinguish`], for one name.
+pub(crate) fn distinct_name(tx: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
+    Ok(TakenNames::of(tx, agent.project)?.distinguish(agent, name))
 }
 
 /// The part of a handle that distinguishes agents of one name: the handles that the engine makes up
 /// end in random characters.
-fn short(handle: &AgentId) -> &str {
+fn handle_ending(handle: &AgentId) -> &str {
     let from = handle.0.char_indices().rev().nth(5).map_or(0, |it| it.0);
     if handle.0.chars().count() > SHORT {
         handle.0.get(from..).unwrap_or_default()
@@ -356,7 +356,7 @@ mod tests {
             "!!!!!user",
             "user!?",
         ] {
-            assert!(is_ours(name), "{name}");
+            assert!(is_reserved_name(name), "{name}");
         }
         for name in [
             "programmer-1",
@@ -376,7 +376,7 @@ mod tests {
             "bruger-tests",
             "agent",
         ] {
-            assert!(!is_ours(name), "{name}");
+            assert!(!is_reserved_name(name), "{name}");
         }
     }
 }

@@ -26,7 +26,7 @@ const FILE: &str = "engram-project";
 const KNOWN_BY: usize = 20;
 
 /// The project of claims outside any repository: the home's own.
-pub(crate) fn of_home(store: &Store) -> ProjectId {
+pub(crate) fn home_project(store: &Store) -> ProjectId {
     ProjectId(store.origin())
 }
 
@@ -39,31 +39,31 @@ pub(crate) fn project_of(
     repo: Option<&Repo>,
 ) -> Result<Option<ProjectId>, Refusal> {
     let Some(repo) = repo else {
-        return Ok(Some(of_home(&engine.store)));
+        return Ok(Some(home_project(&engine.store)));
     };
-    let written = read(repo);
+    let written = read_id(repo);
     if let Some(id) = written
-        && engine.caches.located.is(repo, id)
+        && engine.caches.located.matches(repo, id)
     {
         return Ok(Some(id));
     }
     let id = match written {
         Some(id) => Some(id),
-        None => kept_in_home(engine, repo)?,
+        None => find_id_in_home(engine, repo)?,
     };
     if id.is_none() && !repo.is_named_back() && is_ordinary(repo) {
-        return Err(undecided(
-            &not_named(repo),
+        return Err(undecided_refusal(
+            &describe_unnamed(repo),
             "Ask the user to correct this folder's .git; or to store a claim in that repository, then run `engram project share` here.",
         ));
     }
     if id.is_none() {
-        check_reach(repo)?;
+        refuse_outside_reads(repo)?;
     }
     if let Some(id) = id
         && check_place(engine, repo, id)?
     {
-        engine.caches.located.keep(repo, id);
+        engine.caches.located.remember(repo, id);
     }
     Ok(id)
 }
@@ -78,39 +78,43 @@ pub(crate) fn ground_of(
     in_repository: bool,
 ) -> Result<Ground, Refusal> {
     let Some(repo) = repo else {
-        return Ok(Ground::of(of_home(&engine.store)));
+        return Ok(Ground::of(home_project(&engine.store)));
     };
     let found = match found {
         Some(id) => Some(id),
         None => project_of(engine, Some(repo))?,
     };
     if let Some(id) = found
-        && engine.caches.located.is(repo, id)
-        && (!in_repository || read(repo).is_some())
+        && engine.caches.located.matches(repo, id)
+        && (!in_repository || read_id(repo).is_some())
     {
         return Ok(Ground::of(id));
     }
-    let id = match (read(repo), found) {
+    let id = match (read_id(repo), found) {
         (Some(written), _) => written,
         (None, found) => {
-            let id = found.unwrap_or_else(|| ProjectId(engine.world.id()));
-            if in_repository { write(repo, id) } else { id }
+            let id = found.unwrap_or_else(|| ProjectId(engine.world.new_id()));
+            if in_repository {
+                write_id(repo, id)
+            } else {
+                id
+            }
         }
     };
     let known = engine
         .store
         .read::<_, Refusal>(|tx| Ok(tx.projects().place_of(id)?))?;
-    if known.as_deref() == Some(&place(repo)) {
-        engine.caches.located.keep(repo, id);
+    if known.as_deref() == Some(&git_folder(repo)) {
+        engine.caches.located.remember(repo, id);
         return Ok(Ground::of(id));
     }
     let is_elsewhere = engine
         .store
-        .read::<_, Refusal>(|tx| Ok(tx.projects().is_admitted(&seat(repo), id)?))?;
-    let place = (!is_elsewhere && !repo.is_named_back()).then(|| seat(repo));
+        .read::<_, Refusal>(|tx| Ok(tx.projects().is_admitted(&path_to_admit(repo), id)?))?;
+    let place = (!is_elsewhere && !repo.is_named_back()).then(|| path_to_admit(repo));
     Ok(Ground {
         project: id,
-        located: (!is_elsewhere).then(|| located(repo)),
+        located: (!is_elsewhere).then(|| location_of(repo)),
         admitted: place.map(|place| Admitted { place }),
     })
 }
@@ -119,10 +123,10 @@ pub(crate) fn ground_of(
 /// project yet, or the git folder cannot be written. Otherwise another repository may have taken
 /// the place, so the id counts only if this one has a commit that a claim is pinned to, or that a
 /// kept file is based on.
-fn kept_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
+fn find_id_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
     let now = engine.world.now();
     let (id, is_empty, commits) = engine.store.read::<_, Refusal>(|tx| {
-        let id = tx.projects().id_at(&place(repo))?;
+        let id = tx.projects().id_at(&git_folder(repo))?;
         let newest = match id {
             Some(id) => tx.newest_holding(id, now, None, KNOWN_BY)?,
             None => Vec::new(),
@@ -133,7 +137,7 @@ fn kept_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refus
             if let Target::Repo { path, .. }
             | Target::Test { path, .. }
             | Target::Artifact { name: path, .. } = &pointer.target
-                && let (Some(id), Some(digest)) = (id, pointer.kept())
+                && let (Some(id), Some(digest)) = (id, pointer.snapshot_digest())
             {
                 commits.extend(tx.snapshots().base(id, digest, path)?);
             }
@@ -153,7 +157,7 @@ fn check_place(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refu
     let (known, is_admitted) = engine.store.read::<_, Refusal>(|tx| {
         Ok((
             tx.projects().place_of(id)?,
-            tx.projects().is_admitted(&seat(repo), id)?,
+            tx.projects().is_admitted(&path_to_admit(repo), id)?,
         ))
     })?;
     if is_admitted {
@@ -163,16 +167,16 @@ fn check_place(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refu
     // to the folder.
     let is_first = known.is_none() && !is_ordinary(repo);
     if !repo.is_named_back() && !is_first {
-        return Err(undecided(
-            &not_named(repo),
+        return Err(undecided_refusal(
+            &describe_unnamed(repo),
             "Ask the user to run `engram project share` in this folder to use that repository's memory, or to correct its .git.",
         ));
     }
-    check_reach(repo)?;
+    refuse_outside_reads(repo)?;
     match known {
         _ if !repo.is_named_back() => Ok(false),
-        Some(known) if known == place(repo) => Ok(true),
-        Some(known) if stands(&known, repo, id) => Err(undecided(
+        Some(known) if known == git_folder(repo) => Ok(true),
+        Some(known) if exists_elsewhere(&known, repo, id) => Err(undecided_refusal(
             &format!("this repository is a copy of {known}"),
             "Ask the user to run `engram project own` in this folder for an empty memory of its own, or `engram project share` to use the original's.",
         )),
@@ -186,12 +190,12 @@ pub(crate) fn is_its_own(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<
     let (known, is_admitted) = engine.store.read::<_, Refusal>(|tx| {
         Ok((
             tx.projects().place_of(id)?,
-            tx.projects().is_admitted(&seat(repo), id)?,
+            tx.projects().is_admitted(&path_to_admit(repo), id)?,
         ))
     })?;
     Ok(match known {
-        Some(known) if known == place(repo) => true,
-        Some(known) => !is_admitted && !stands(&known, repo, id),
+        Some(known) if known == git_folder(repo) => true,
+        Some(known) => !is_admitted && !exists_elsewhere(&known, repo, id),
         None => !is_admitted,
     })
 }
@@ -213,7 +217,7 @@ pub(crate) struct Seat {
 }
 
 impl KnownSeat {
-    fn is(&self, repo: &Repo, id: ProjectId) -> bool {
+    fn matches(&self, repo: &Repo, id: ProjectId) -> bool {
         self.last().is_some_and(|it| {
             it.project == id
                 && it.common == repo.common_dir()
@@ -221,7 +225,7 @@ impl KnownSeat {
         })
     }
 
-    fn keep(&self, repo: &Repo, id: ProjectId) {
+    fn remember(&self, repo: &Repo, id: ProjectId) {
         let common = repo.common_dir().to_owned();
         let seat = Seat {
             tree: repo.workdir().unwrap_or(&common).to_owned(),
@@ -258,22 +262,22 @@ impl Seat {
     }
 }
 
-pub(crate) fn located(repo: &Repo) -> Located {
+pub(crate) fn location_of(repo: &Repo) -> Located {
     Located {
-        common_dir: place(repo),
+        common_dir: git_folder(repo),
         name: repo.name(),
     }
 }
 
-fn place(repo: &Repo) -> String {
+fn git_folder(repo: &Repo) -> String {
     repo.common_dir().to_string_lossy().into_owned()
 }
 
 /// The place to admit: a git folder, or a working tree whose git folder does not name it.
-pub(crate) fn seat(repo: &Repo) -> String {
+pub(crate) fn path_to_admit(repo: &Repo) -> String {
     match repo.workdir() {
         Some(tree) if !repo.is_named_back() => tree.to_string_lossy().into_owned(),
-        _ => place(repo),
+        _ => git_folder(repo),
     }
 }
 
@@ -282,21 +286,21 @@ fn is_ordinary(repo: &Repo) -> bool {
     repo.common_dir().file_name().is_some_and(|it| it == ".git")
 }
 
-fn not_named(repo: &Repo) -> String {
-    let (seat, folder) = (seat(repo), repo.common_dir().display());
+fn describe_unnamed(repo: &Repo) -> String {
+    let (seat, folder) = (path_to_admit(repo), repo.common_dir().display());
     format!("{seat} uses the git folder {folder}, which does not name it")
 }
 
 /// Refuses a repository that reads from outside its folder: only the user knows whether this is
 /// intended.
-fn check_reach(repo: &Repo) -> Result<(), Refusal> {
+fn refuse_outside_reads(repo: &Repo) -> Result<(), Refusal> {
     match repo.reads_outside() {
         None => Ok(()),
         Some(outside) => Err(Refusal::new(
             Code::ScopeDenied,
             format!(
                 "the git folder {} reads {}, which is outside of it; only the user can allow that",
-                place(repo),
+                git_folder(repo),
                 outside.display()
             ),
             "Ask the user to run `engram project own` in this folder if they set it up so themselves, for example with git clone --shared or --reference; if not, to clone it again.",
@@ -304,7 +308,7 @@ fn check_reach(repo: &Repo) -> Result<(), Refusal> {
     }
 }
 
-fn undecided(message: &str, hint: &str) -> Refusal {
+fn undecided_refusal(message: &str, hint: &str) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         format!("{message}; only the user can decide whose memory it uses"),
@@ -314,14 +318,14 @@ fn undecided(message: &str, hint: &str) -> Refusal {
 
 /// Whether another repository with this id still exists at its old place. One folder may have two
 /// paths.
-fn stands(known: &str, repo: &Repo, id: ProjectId) -> bool {
+fn exists_elsewhere(known: &str, repo: &Repo, id: ProjectId) -> bool {
     let known = Path::new(known);
     !is_same_folder(known, repo.common_dir())
-        && is_file(&known.join(FILE))
+        && is_id_file(&known.join(FILE))
         && fs::read_to_string(known.join(FILE)).is_ok_and(|it| it.trim().parse() == Ok(id))
 }
 
-fn is_file(path: &Path) -> bool {
+fn is_id_file(path: &Path) -> bool {
     const LONGEST: u64 = 100;
     fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= LONGEST)
 }
@@ -346,14 +350,14 @@ fn is_writable(folder: &Path) -> bool {
         .is_ok()
 }
 
-pub(crate) fn read(repo: &Repo) -> Option<ProjectId> {
+pub(crate) fn read_id(repo: &Repo) -> Option<ProjectId> {
     repo.own_file(FILE)?.trim().parse().ok()
 }
 
 /// Writes the id completely or not at all. If another process was first, returns its id.
-fn write(repo: &Repo, id: ProjectId) -> ProjectId {
+fn write_id(repo: &Repo, id: ProjectId) -> ProjectId {
     let target = repo.common_dir().join(FILE);
-    let written = draft(repo, id).and_then(|draft| {
+    let written = draft_id_file(repo, id).and_then(|draft| {
         draft
             .persist_noclobber(&target)
             .map(drop)
@@ -363,16 +367,16 @@ fn write(repo: &Repo, id: ProjectId) -> ProjectId {
         Ok(()) => id,
         Err(error) => {
             tracing::debug!(%error, "the project's id stays in the home");
-            read(repo).unwrap_or(id)
+            read_id(repo).unwrap_or(id)
         }
     }
 }
 
 /// Gives the repository another id.
-pub(crate) fn replace(repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
+pub(crate) fn replace_id(repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
     let target = repo.common_dir().join(FILE);
     let written =
-        draft(repo, id).and_then(|it| it.persist(&target).map(drop).map_err(|it| it.error));
+        draft_id_file(repo, id).and_then(|it| it.persist(&target).map(drop).map_err(|it| it.error));
     written.map_err(|error| {
         Refusal::new(
             Code::RepoUnavailable,
@@ -382,7 +386,7 @@ pub(crate) fn replace(repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
     })
 }
 
-fn draft(repo: &Repo, id: ProjectId) -> std::io::Result<tempfile::NamedTempFile> {
+fn draft_id_file(repo: &Repo, id: ProjectId) -> std::io::Result<tempfile::NamedTempFile> {
     let mut draft = tempfile::Builder::new();
     #[cfg(unix)]
     draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));

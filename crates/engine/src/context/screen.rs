@@ -1,7 +1,7 @@
 //! The secret screen: no stored text contains a credential or invisible characters.
 
 use engram_consistency::screen;
-use engram_model::{Code, NewEngram, Refusal, Target, is_hidden, operation::Snapshot, unseen};
+use engram_model::{Code, NewEngram, Refusal, Target, find_unseen, is_hidden, operation::Snapshot};
 use percent_encoding::percent_decode_str;
 
 /// Refuses a claim with a credential in any text field.
@@ -30,7 +30,7 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
 /// a reader.
 pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
     screen_secret(field, text)?;
-    match unseen(text) {
+    match find_unseen(text) {
         Some(unseen) => Err(Refusal::unseen(field, unseen)),
         None => Ok(()),
     }

@@ -53,7 +53,7 @@ impl Shelf for HomeShelf<'_> {
             {
                 if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
                     let told = |(text, attribution): (String, Attribution)| {
-                        let (by, at) = (names::by(&attribution), attribution.at);
+                        let (by, at) = (names::author_of_entry(&attribution), attribution.at);
                         (text, Recorded { by, at })
                     };
                     return Ok(tx.events().text_at(seq)?.map(told));

@@ -11,13 +11,13 @@ pub(crate) const UNMETERED: u32 = 200_000;
 const TOKEN_CHARS: usize = 128;
 
 /// The tokens of the full span, as shown to an agent.
-pub(crate) fn tokens_of(resolved: &Resolved) -> u32 {
-    excerpt(resolved, true, None, None).tokens
+pub(crate) fn tokens_of_span(resolved: &Resolved) -> u32 {
+    fit_excerpt(resolved, true, None, None).tokens
 }
 
 /// The excerpt to show. An agent's excerpt contains no credentials, but the digest is that of the
 /// pinned bytes.
-pub(crate) fn excerpt(
+pub(crate) fn fit_excerpt(
     resolved: &Resolved,
     is_masked: bool,
     left: Option<u32>,
@@ -29,7 +29,7 @@ pub(crate) fn excerpt(
     // One character more than can fit, so that `fit` notices a cut.
     let chars = most as usize * TOKEN_CHARS + 1;
     let shown = if is_masked {
-        without_secrets(resolved, chars)
+        mask_excerpt(resolved, chars)
     } else {
         Masked {
             text: resolved.text_up_to(chars),
@@ -52,7 +52,7 @@ pub(crate) fn excerpt(
 
 /// The beginning of the span, with at least `chars` characters if it has them, without credentials
 /// that lie in it or that the cut splits.
-fn without_secrets(resolved: &Resolved, chars: usize) -> Masked {
+fn mask_excerpt(resolved: &Resolved, chars: usize) -> Masked {
     /// The most bytes of a character, in any supported encoding.
     const LONGEST: usize = 4;
     let [before, after] = &resolved.around;

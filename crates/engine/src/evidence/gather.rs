@@ -3,7 +3,7 @@
 
 use crate::{
     Engine, HomeShelf,
-    context::{Context, purse, rates, screen::screen_snapshot},
+    context::{Context, rates, remaining_budget, screen::screen_snapshot},
 };
 use engram_gateway::{admit_by_ancestors, admit_by_budget};
 use engram_model::{
@@ -25,7 +25,7 @@ pub(crate) struct GatheredEvidence {
 /// Resolves every pointer; if one does not resolve, the claim is refused. A `url:` is stored as a
 /// bare address: it is not fetched here, and proves nothing. `own` is an event that will be
 /// recorded with the claim.
-pub(crate) fn gather(
+pub(crate) fn gather_evidence(
     cx: &Context<'_>,
     pointers: &[Pointer],
     own: Option<&Event>,
@@ -52,7 +52,7 @@ pub(crate) fn gather(
             });
             continue;
         }
-        gather_one(cx, pointer, repo, &shelf, &mut found)?;
+        gather_pointer(cx, pointer, repo, &shelf, &mut found)?;
     }
     let pinned = std::mem::take(&mut found.pointers);
     for pointer in pinned {
@@ -65,7 +65,7 @@ pub(crate) fn gather(
     Ok(found)
 }
 
-fn gather_one(
+fn gather_pointer(
     cx: &Context<'_>,
     pointer: &Pointer,
     repo: Option<&Repo>,
@@ -78,7 +78,7 @@ fn gather_one(
     };
     // The sender's digest stays on record, so that every reader sees the difference.
     if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
-        if !has_spent(cx, pointer.kind())? {
+        if !has_spent_budget(cx, pointer.kind())? {
             found.phantoms.push(pointer.label());
         }
         resolved.pointer.digest = pointer.digest.clone();
@@ -108,7 +108,7 @@ pub(crate) fn keep_commits(
             continue;
         }
         // An agent that may store nothing writes no refs either.
-        cx.engine.store.read(|tx| rates::admit(cx, tx))?;
+        cx.engine.store.read(|tx| rates::admit_write(cx, tx))?;
         let Err(error) = repo.keep_commit(commit) else {
             continue;
         };
@@ -125,11 +125,14 @@ pub(crate) fn keep_commits(
 }
 
 /// Whether the calling agent has no budget left for this kind of pointer in its turn.
-fn has_spent(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
-    let Some(called) = cx.called()? else {
+fn has_spent_budget(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
+    let Some(called) = cx.calling_agent()? else {
         return Ok(false);
     };
-    let purse = cx.engine.store.read(|tx| purse::purse(cx, tx, called))?;
+    let purse = cx
+        .engine
+        .store
+        .read(|tx| remaining_budget::remaining_budget(cx, tx, called))?;
     let own = admit_by_budget(&purse.limits, &purse.spent, kind);
     Ok(own.and(admit_by_ancestors(&purse.ancestors, kind)).is_err())
 }
@@ -141,7 +144,7 @@ pub(crate) fn without_hints(
     pointer: &Pointer,
     refusal: Refusal,
 ) -> Result<Refusal, Refusal> {
-    Ok(if has_spent(cx, pointer.kind())? {
+    Ok(if has_spent_budget(cx, pointer.kind())? {
         Refusal::new(
             refusal.code,
             format!("{} does not resolve", pointer.label()),
@@ -185,7 +188,7 @@ fn check_length(engine: &Engine, pointer: &Pointer) -> Result<(), Refusal> {
 
 /// The entries that store copies of files, each once. Refuses a pointer to a missing copy, which
 /// may have been erased since it was read.
-pub(crate) fn copies<'a>(
+pub(crate) fn entries_of_copies<'a>(
     tx: &Reader<'_>,
     project: ProjectId,
     pointers: impl IntoIterator<Item = &'a Pointer>,
@@ -201,7 +204,7 @@ pub(crate) fn copies<'a>(
         }
     }
     for pointer in pointers {
-        let Some(digest) = pointer.kept() else {
+        let Some(digest) = pointer.snapshot_digest() else {
             continue;
         };
         let path = pointer.name();

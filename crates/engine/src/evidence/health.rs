@@ -12,7 +12,9 @@ use std::{fs::TryLockError, path::PathBuf};
 use crate::{
     Engine, HomeShelf,
     context::{Context, Tree},
-    evidence::pins::{self, checked, followed, health, look, look_at},
+    evidence::pins::{
+        self, check_pins, check_resolved, checked_pointer, health_of, pointers_to_follow,
+    },
 };
 
 /// Whether a process follows this tree.
@@ -33,7 +35,7 @@ pub(crate) fn lock_path(engine: &Engine, tree: &Tree) -> PathBuf {
 /// this never fails the read of a claim.
 pub(crate) fn tell_health<'e>(cx: &Context<'_>, engrams: impl Iterator<Item = &'e mut Engram>) {
     let told = cx.tree().and_then(|tree| match tree {
-        Some(tree) => tell_kept(cx, &tree, engrams),
+        Some(tree) => tell_stored_health(cx, &tree, engrams),
         None => Ok(()),
     });
     if let Err(error) = told {
@@ -41,7 +43,7 @@ pub(crate) fn tell_health<'e>(cx: &Context<'_>, engrams: impl Iterator<Item = &'
     }
 }
 
-fn tell_kept<'e>(
+fn tell_stored_health<'e>(
     cx: &Context<'_>,
     tree: &Tree,
     engrams: impl Iterator<Item = &'e mut Engram>,
@@ -67,9 +69,9 @@ pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
             return Ok(());
         };
         if is_followed(cx.engine, &tree) {
-            tell_kept(cx, &tree, engrams.iter_mut())
+            tell_stored_health(cx, &tree, engrams.iter_mut())
         } else {
-            look_now(cx, &tree, engrams)
+            check_health_now(cx, &tree, engrams)
         }
     })();
     if let Err(error) = told {
@@ -79,14 +81,14 @@ pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
 }
 
 /// The change of a pointer that was just resolved; `None` if there is none.
-pub(crate) fn became(
+pub(crate) fn change_of_pointer(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     asked: &Pointer,
     resolved: &Resolved,
 ) -> Option<CheckedPointer> {
-    let followed = pins::of_resolved(repo, shelf, asked, resolved)?;
-    let checked = checked(&followed, look_at(repo, shelf, &followed, resolved));
+    let followed = pins::pointer_to_follow(repo, shelf, asked, resolved)?;
+    let checked = checked_pointer(&followed, check_resolved(repo, shelf, &followed, resolved));
     (!checked.is_unchanged()).then_some(checked)
 }
 
@@ -96,13 +98,13 @@ pub(crate) fn track_pointer(
     pointer: PointerInput,
 ) -> Result<CheckedPointer, Refusal> {
     let pointer = Pointer::try_from(pointer)?;
-    let repo = cx.repository()?;
+    let repo = cx.require_repo()?;
     let shelf = cx.shelf(cx.known_project()?)?;
     let resolved = resolve(Some(repo), &shelf, &pointer)?;
-    if let Some(followed) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
-        return Ok(checked(
+    if let Some(followed) = pins::pointer_to_follow(repo, &shelf, &pointer, &resolved) {
+        return Ok(checked_pointer(
             &followed,
-            look_at(repo, &shelf, &followed, &resolved),
+            check_resolved(repo, &shelf, &followed, &resolved),
         ));
     }
     // A pointer that is in no tree, such as a comparison: returns its file, if it exists.
@@ -120,26 +122,26 @@ pub(crate) fn track_pointer(
     })
 }
 
-fn look_now(cx: &Context<'_>, tree: &Tree, engrams: &mut [Engram]) -> Result<(), Refusal> {
-    let repo = cx.repository()?;
+fn check_health_now(cx: &Context<'_>, tree: &Tree, engrams: &mut [Engram]) -> Result<(), Refusal> {
+    let repo = cx.require_repo()?;
     let shelf = cx.shelf(Some(tree.project))?;
     let (mut which, mut all) = (Vec::new(), Vec::new());
     for (at, engram) in engrams.iter().enumerate() {
         if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {
             continue;
         }
-        let followed = followed(repo, &shelf, engram, None);
+        let followed = pointers_to_follow(repo, &shelf, engram, None);
         if !followed.is_empty() {
             which.push(at);
             all.push(followed);
         }
     }
-    let (_, found) = look(&mut Anchors::default(), repo, &shelf, all.iter().flatten())?;
+    let (_, found) = check_pins(&mut Anchors::default(), repo, &shelf, all.iter().flatten())?;
     let mut rest = found.as_slice();
     for (at, followed) in which.into_iter().zip(&all) {
         let (own, others) = rest.split_at(followed.len().min(rest.len()));
         rest = others;
-        engrams[at].health = Some(health(followed, own));
+        engrams[at].health = Some(health_of(followed, own));
     }
     Ok(())
 }

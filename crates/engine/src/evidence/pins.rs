@@ -28,7 +28,7 @@ pub(crate) struct FollowedPointer {
 /// The pointers of a claim that can be followed. Sections and tests are first located at their pin.
 /// The pinned content is compared with what the sender read only once, and not at all if its health
 /// `before` is known.
-pub(crate) fn followed(
+pub(crate) fn pointers_to_follow(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     engram: &Engram,
@@ -41,14 +41,14 @@ pub(crate) fn followed(
     let pointers = engram.pointers.iter().enumerate();
     pointers
         .filter_map(|(index, pointer)| {
-            let (path, origin) = address(shelf, pointer)?;
+            let (path, origin) = path_and_pin(shelf, pointer)?;
             let text = pointer.to_string();
             let known = before.map(|it| {
                 it.pointers
                     .iter()
                     .any(|it| it.phantom && it.pointer == text)
             });
-            let (pinned, phantom) = match lines(repo, shelf, pointer, known) {
+            let (pinned, phantom) = match pinned_lines(repo, shelf, pointer, known) {
                 Ok((lines, phantom)) => {
                     let (start, end) = (lines.start, lines.end);
                     let span = Span { path, start, end };
@@ -67,13 +67,13 @@ pub(crate) fn followed(
 }
 
 /// The pointer to follow for one that was just resolved; `None` if it is in no tree.
-pub(crate) fn of_resolved(
+pub(crate) fn pointer_to_follow(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     asked: &Pointer,
     resolved: &Resolved,
 ) -> Option<FollowedPointer> {
-    let (path, origin) = address(shelf, &resolved.pointer)?;
+    let (path, origin) = path_and_pin(shelf, &resolved.pointer)?;
     let lines = resolved.lines.unwrap_or(Lines {
         start: 1,
         end: count_lines(&resolved.bytes),
@@ -95,7 +95,7 @@ pub(crate) fn of_resolved(
 }
 
 /// The path and its pin; `None` for an address that is in no tree.
-fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, SpanOrigin)> {
+fn path_and_pin(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, SpanOrigin)> {
     let (Target::Repo { path, pin, .. }
     | Target::Artifact {
         name: path, pin, ..
@@ -116,7 +116,7 @@ fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, SpanOrig
 }
 
 /// The lines that a pointer addresses at its pin, and whether the sender read something else.
-fn lines(
+fn pinned_lines(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     pointer: &Pointer,
@@ -144,32 +144,32 @@ fn count_lines(bytes: &[u8]) -> u32 {
 pub(crate) type StandResult = Result<SpanStanding, Refusal>;
 
 /// Checks all pointers of these claims at once. A pointer that cannot be followed gets an error.
-pub(crate) fn look<'h>(
+pub(crate) fn check_pins<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
     shelf: &dyn Shelf,
     followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<(Option<String>, Vec<StandResult>), Refusal> {
-    let pinned = pinned(followed.clone());
+    let pinned = pins_of(followed.clone());
     let SpanStandings { head, standings } = anchors.standings(repo, shelf, &pinned)?;
-    Ok((head, answers(followed, standings)))
+    Ok((head, results_of(followed, standings)))
 }
 
-/// Like [`look`], across the work since a revision.
-pub(crate) fn look_since<'h>(
+/// Like [`check_pins`], across the work since a revision.
+pub(crate) fn check_pins_since<'h>(
     rev: &str,
     repo: &Repo,
     shelf: &dyn Shelf,
     followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<Vec<StandResult>, Refusal> {
-    let pinned = pinned(followed.clone());
+    let pinned = pins_of(followed.clone());
     let standings = Anchors::default().since(repo, shelf, rev, &pinned)?;
-    Ok(answers(followed, standings))
+    Ok(results_of(followed, standings))
 }
 
 /// Where one pointer that was just resolved is now. A pointer read from the working tree is still
 /// there, and no copy of it is stored yet.
-pub(crate) fn look_at(
+pub(crate) fn check_resolved(
     repo: &Repo,
     shelf: &dyn Shelf,
     followed: &FollowedPointer,
@@ -182,7 +182,7 @@ pub(crate) fn look_at(
             confidence: 1.0,
         });
     }
-    let (_, mut found) = look(
+    let (_, mut found) = check_pins(
         &mut Anchors::default(),
         repo,
         shelf,
@@ -191,11 +191,11 @@ pub(crate) fn look_at(
     found.pop().unwrap_or_else(|| Err(not_answered()))?.here
 }
 
-fn pinned<'h>(followed: impl Iterator<Item = &'h FollowedPointer>) -> Vec<PinnedSpan> {
+fn pins_of<'h>(followed: impl Iterator<Item = &'h FollowedPointer>) -> Vec<PinnedSpan> {
     followed.filter_map(|it| it.pinned.clone().ok()).collect()
 }
 
-fn answers<'h>(
+fn results_of<'h>(
     followed: impl Iterator<Item = &'h FollowedPointer>,
     standings: Vec<SpanStanding>,
 ) -> Vec<StandResult> {
@@ -212,7 +212,7 @@ fn not_answered() -> Refusal {
 }
 
 /// The health of a claim, from the results for its pointers.
-pub(crate) fn health(followed: &[FollowedPointer], found: &[StandResult]) -> Health {
+pub(crate) fn health_of(followed: &[FollowedPointer], found: &[StandResult]) -> Health {
     let here = found.iter().map(|it| match it {
         Ok(stand) => stand.here.clone(),
         Err(refusal) => Err(refusal.clone()),
@@ -221,12 +221,12 @@ pub(crate) fn health(followed: &[FollowedPointer], found: &[StandResult]) -> Hea
         followed
             .iter()
             .zip(here)
-            .map(|(it, found)| checked(it, found))
+            .map(|(it, found)| checked_pointer(it, found))
             .collect(),
     )
 }
 
-pub(crate) fn checked(followed: &FollowedPointer, found: FoundAnchor) -> CheckedPointer {
+pub(crate) fn checked_pointer(followed: &FollowedPointer, found: FoundAnchor) -> CheckedPointer {
     let mut checked = CheckedPointer {
         pointer: followed.pointer.to_string(),
         state: None,

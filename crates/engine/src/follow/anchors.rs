@@ -22,7 +22,7 @@ use crate::{
     decide,
     evidence::{
         health::lock_path,
-        pins::{FollowedPointer, followed, health, look},
+        pins::{FollowedPointer, check_pins, health_of, pointers_to_follow},
     },
     follow::{Follower, Woken, pause_for, spawn},
 };
@@ -43,7 +43,7 @@ const PAGE: usize = 1_000;
 
 /// Takes the lock of the tree's follower. If another process has it, sends a bell when that process
 /// ends.
-fn elect(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
+fn take_follower_lock(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
     let opened = open_private(&lock_path(engine, tree));
     let lock = opened
         .inspect_err(|error| tracing::warn!(%error, "cannot open the lock of the follower"))
@@ -51,7 +51,7 @@ fn elect(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
     match lock.try_lock() {
         Ok(()) => Some(lock),
         Err(TryLockError::WouldBlock) => {
-            succeed(engine, lock, own);
+            wait_for_lock(engine, lock, own);
             None
         }
         Err(TryLockError::Error(error)) => {
@@ -63,7 +63,7 @@ fn elect(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
 
 /// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody
 /// would follow the tree until the next write.
-fn succeed(engine: &Engine, lock: File, own: &Sender<Woken>) {
+fn wait_for_lock(engine: &Engine, lock: File, own: &Sender<Woken>) {
     if engine.succeeding.swap(true, Ordering::AcqRel) {
         return;
     }
@@ -146,14 +146,14 @@ impl Follower for AnchorFollower {
     type Patience = u32;
 
     fn begin(engine: &Arc<Engine>, sender: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
-        let context = Context::own(engine);
+        let context = Context::for_engine(engine);
         let Some(tree) = context.tree()? else {
             return Ok(None);
         };
-        let Some(lock) = elect(engine, &tree, sender) else {
+        let Some(lock) = take_follower_lock(engine, &tree, sender) else {
             return Ok(None);
         };
-        let repo = context.repository()?;
+        let repo = context.require_repo()?;
         let tell = sender.clone();
         let most = engine.config.limits.watched_folders;
         let watch = Watch::start(repo, most, move |stir| {
@@ -174,12 +174,12 @@ impl Follower for AnchorFollower {
             checkout: Head::of(repo),
         };
         follower.load(engine, repo)?;
-        follower.look(engine, repo, None)?;
-        follower.keep(engine, &[], &[])?;
+        follower.check_claims(engine, repo, None)?;
+        follower.record_health(engine, &[], &[])?;
         Ok(Some(follower))
     }
 
-    fn gather(
+    fn collect_messages(
         begun: Option<&Self>,
         engine: &Weak<Engine>,
         first: Woken,
@@ -201,26 +201,26 @@ impl Follower for AnchorFollower {
     }
 
     fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal> {
-        let context = Context::own(engine);
-        let repo = match context.repository() {
+        let context = Context::for_engine(engine);
+        let repo = match context.require_repo() {
             Ok(repo) => repo,
             Err(gone) => {
                 return if self.is_gone {
                     Err(gone)
                 } else {
                     self.is_gone = true;
-                    self.tell(engine, None)
+                    self.record_tree_change(engine, None)
                 };
             }
         };
         if self.is_gone {
             self.is_gone = false;
-            self.tell(engine, None)?;
+            self.record_tree_change(engine, None)?;
             if let Some(watch) = &mut self.watch {
                 watch.renew()?;
             }
         }
-        let new = self.read_on(engine, repo)?;
+        let new = self.read_new_claims(engine, repo)?;
         let mut is_tree = false;
         if let Some(watch) = &mut self.watch {
             watch.rearm();
@@ -230,36 +230,36 @@ impl Follower for AnchorFollower {
                 Woken::Bell | Woken::Gone => {}
                 Woken::Tree(stir) => {
                     is_tree = true;
-                    self.widen(stir)?;
+                    self.widen_watch(stir)?;
                 }
             }
         }
         if is_tree {
-            self.tell_checkout(engine, repo)?;
-            self.look(engine, repo, None)
+            self.record_checkout(engine, repo)?;
+            self.check_claims(engine, repo, None)
         } else if new.is_empty() {
             Ok(())
         } else {
-            self.look(engine, repo, Some(new))
+            self.check_claims(engine, repo, Some(new))
         }
     }
 }
 
 impl AnchorFollower {
     /// Records the checkout of another branch at once.
-    fn tell_checkout(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
+    fn record_checkout(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
         let now = Head::of(repo);
         if now == self.checkout {
             return Ok(());
         }
-        self.tell(engine, repo.head().1)?;
+        self.record_tree_change(engine, repo.head().1)?;
         self.checkout = now;
         Ok(())
     }
 
     /// Records changes of the working tree itself: it became unreachable, came back, or has another
     /// checkout.
-    fn tell(&self, engine: &Engine, head: Option<String>) -> Result<(), Refusal> {
+    fn record_tree_change(&self, engine: &Engine, head: Option<String>) -> Result<(), Refusal> {
         let tree = &self.tree;
         let anchored = Operation::Anchored(Anchoring {
             worktree: tree.worktree.clone(),
@@ -299,7 +299,7 @@ impl AnchorFollower {
                     None if engram.seq <= cursor => Some(Health::unchanged()),
                     kept => kept,
                 };
-                self.follow(engine, repo, &engram, known.as_ref());
+                self.follow_claim(engine, repo, &engram, known.as_ref());
                 self.known.extend(
                     known
                         .filter(|it| *it != Health::unchanged())
@@ -312,9 +312,15 @@ impl AnchorFollower {
         Ok(())
     }
 
-    fn follow(&mut self, engine: &Engine, repo: &Repo, engram: &Engram, before: Option<&Health>) {
+    fn follow_claim(
+        &mut self,
+        engine: &Engine,
+        repo: &Repo,
+        engram: &Engram,
+        before: Option<&Health>,
+    ) {
         let shelf = engine.shelf(Some(self.tree.project));
-        let followed = followed(repo, &shelf, engram, before);
+        let followed = pointers_to_follow(repo, &shelf, engram, before);
         if !followed.is_empty() {
             self.followed.insert(engram.id, followed);
         }
@@ -326,7 +332,7 @@ impl AnchorFollower {
         }
     }
 
-    fn widen(&mut self, stir: TreeEvent) -> Result<(), Refusal> {
+    fn widen_watch(&mut self, stir: TreeEvent) -> Result<(), Refusal> {
         match (&mut self.watch, stir) {
             (Some(watch), TreeEvent::Folder(folder)) => watch.extend(&folder),
             (Some(watch), TreeEvent::Lost) => watch.renew(),
@@ -335,7 +341,11 @@ impl AnchorFollower {
     }
 
     /// Reads the new entries of the journal; returns the new claims.
-    fn read_on(&mut self, engine: &Engine, repo: &Repo) -> Result<BTreeSet<EngramId>, Refusal> {
+    fn read_new_claims(
+        &mut self,
+        engine: &Engine,
+        repo: &Repo,
+    ) -> Result<BTreeSet<EngramId>, Refusal> {
         let mut new = BTreeSet::new();
         loop {
             let cursor = self.cursor;
@@ -356,7 +366,7 @@ impl AnchorFollower {
                         let read = |tx: &Reader<'_>| Ok(tx.engram(stored.id)?);
                         let engram = engine.store.read::<_, Refusal>(read)?;
                         if let Some(engram) = engram.filter(|it| it.valid_until.is_none()) {
-                            self.follow(engine, repo, &engram, None);
+                            self.follow_claim(engine, repo, &engram, None);
                             new.insert(engram.id);
                         }
                     }
@@ -375,7 +385,7 @@ impl AnchorFollower {
     }
 
     /// Checks all claims, or some, and records the changes.
-    fn look(
+    fn check_claims(
         &mut self,
         engine: &Engine,
         repo: &Repo,
@@ -391,14 +401,14 @@ impl AnchorFollower {
             None => self.followed.keys().copied().collect(),
         };
         let all = ids.iter().flat_map(|id| &self.followed[id]);
-        let (head, found) = look(&mut self.anchors, repo, &shelf, all)?;
+        let (head, found) = check_pins(&mut self.anchors, repo, &shelf, all)?;
         let mut rest: &[Result<SpanStanding, Refusal>] = &found;
         let mut changed = Vec::new();
         for id in ids {
             let followed = &*self.followed[&id];
             let (own, others) = rest.split_at(followed.len().min(rest.len()));
             rest = others;
-            let now = health(followed, own);
+            let now = health_of(followed, own);
             let before = self
                 .known
                 .get(&id)
@@ -421,7 +431,7 @@ impl AnchorFollower {
         let has_moved = (&head, &note) != (&self.looked.head, &self.looked.note) || only.is_some();
         (self.looked.head, self.looked.note) = (head, note);
         if has_moved || !changed.is_empty() || !gone.is_empty() {
-            self.keep(engine, &changed, &gone)?;
+            self.record_health(engine, &changed, &gone)?;
         }
         if let Some(watch) = &mut self.watch {
             let pinned = self
@@ -436,7 +446,7 @@ impl AnchorFollower {
         Ok(())
     }
 
-    fn keep(
+    fn record_health(
         &mut self,
         engine: &Engine,
         changed: &[(EngramId, Health, Health)],

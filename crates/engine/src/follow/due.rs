@@ -17,7 +17,7 @@ use crate::{
     conflicts::{
         findings::{self, CompareOptions, DueComparison},
         judging::judge_next,
-        risks::is_told,
+        risks::is_report,
     },
     context::{Context, Ground, names::ENGINE, plan::Plan},
     decide,
@@ -52,7 +52,7 @@ impl Follower for DueFollower {
         Ok(Some(follower))
     }
 
-    fn gather(
+    fn collect_messages(
         _: Option<&Self>,
         _: &Weak<Engine>,
         first: Woken,
@@ -70,7 +70,12 @@ impl Follower for DueFollower {
         } else {
             1
         };
-        if !compare_due(&Context::own(engine), &mut self.failed, steps, &|| false)? {
+        if !compare_due(
+            &Context::for_engine(engine),
+            &mut self.failed,
+            steps,
+            &|| false,
+        )? {
             let _ = self.own.send(Woken::Bell);
         }
         Ok(())
@@ -78,10 +83,10 @@ impl Follower for DueFollower {
 }
 
 /// Makes some due comparisons, for a command that runs once.
-pub(crate) fn help_compare(engine: &Engine) -> Result<(), Refusal> {
+pub(crate) fn compare_before_exit(engine: &Engine) -> Result<(), Refusal> {
     let stop = engine.world.stop_after(ON_LEAVING, None);
     let mut failed = BTreeMap::new();
-    let own = Context::own(engine);
+    let own = Context::for_engine(engine);
     while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_over())? {
         if stop.is_over() {
             break;
@@ -91,7 +96,7 @@ pub(crate) fn help_compare(engine: &Engine) -> Result<(), Refusal> {
 }
 
 /// The next versions to compare, without those that failed since the journal ended here.
-fn next(
+fn next_due(
     tx: &Reader<'_>,
     failed: &BTreeMap<u64, u64>,
     head: u64,
@@ -131,13 +136,13 @@ fn compare_due(
     let store = &cx.engine.store;
     let (page, head) = store.read::<_, Refusal>(|tx| {
         let head = tx.head()?;
-        Ok((next(tx, failed, head)?, head))
+        Ok((next_due(tx, failed, head)?, head))
     })?;
     if page.is_empty() {
         return Ok(true);
     }
     // The index finds the versions that share a key with them.
-    if let Err(why) = cx.engine.catch_up_to(head) {
+    if let Err(why) = cx.engine.update_index_to(head) {
         tracing::info!(
             %why,
             "claims are compared later: the index is not up to date"
@@ -178,7 +183,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
     // A report of a conflict is compared with nothing.
     let is_told = known
         .as_ref()
-        .map_or(Ok(false), |known| store.read(|tx| is_told(tx, known)))?;
+        .map_or(Ok(false), |known| store.read(|tx| is_report(tx, known)))?;
     let Some(known) = known.filter(|_| !is_told) else {
         store.write(cx.engine.world.now(), |tx| tx.drop_due(seq))?;
         return Ok(Progress::Done);
@@ -189,11 +194,12 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
         ..CompareOptions::of(now, ENGINE, &[])
     };
     let judged = judge_next(cx, &known, &options(JournalTime(clock), None))?;
-    let (left, raised) = decide::decide(cx, &Ground::of(known.project), |tx, now| {
+    let (left, raised) = decide::plan_and_commit(cx, &Ground::of(known.project), |tx, now| {
         let mut entries = Vec::new();
         let mut left = None;
         if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
-            let compared = findings::compare(cx, tx, &engram, &options(now, judged.as_ref()));
+            let compared =
+                findings::compare_version(cx, tx, &engram, &options(now, judged.as_ref()));
             left = compared.due;
             entries = compared.entries;
             entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));

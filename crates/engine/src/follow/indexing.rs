@@ -36,7 +36,7 @@ impl Follower for IndexFollower {
         Ok(Some(follower))
     }
 
-    fn gather(
+    fn collect_messages(
         _: Option<&Self>,
         _: &Weak<Engine>,
         first: Woken,

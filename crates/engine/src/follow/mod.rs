@@ -1,12 +1,12 @@
 //! The followers of a long-lived process: they update the index (`indexing`), check evidence
 //! (`anchors`), make due comparisons (`due`), and promote claims that other agents got as answers
-//! (`answered`). Subscriptions deliver new entries to readers. The doorbell wakes them all; an idle
+//! (`promotion`). Subscriptions deliver new entries to readers. The doorbell wakes them all; an idle
 //! process runs nothing.
 
 mod anchors;
-pub(crate) mod answered;
 pub(crate) mod due;
 pub(crate) mod indexing;
+pub(crate) mod promotion;
 
 use std::{
     collections::BTreeSet,
@@ -22,8 +22,8 @@ use crate::{
     claims::read,
     context::Context,
     follow::{
-        anchors::AnchorFollower, answered::PromoteFollower, due::DueFollower,
-        indexing::IndexFollower,
+        anchors::AnchorFollower, due::DueFollower, indexing::IndexFollower,
+        promotion::PromoteFollower,
     },
 };
 use engram_model::{Code, Entry, Feed, Refusal};
@@ -80,7 +80,7 @@ pub(crate) enum Woken {
 }
 
 /// Reads the journal in the background. The table `follower` stores how far it has read; everything
-/// else that it keeps can be rebuilt from the journal and from git. Only `answered` reads notes in
+/// else that it keeps can be rebuilt from the journal and from git. Only `promotion` reads notes in
 /// memory instead of the journal.
 pub(crate) trait Follower: Sized {
     /// The name of its thread.
@@ -92,7 +92,7 @@ pub(crate) trait Follower: Sized {
     fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal>;
 
     /// Collects further messages after the first, by default without a pause. Returns all of them.
-    fn gather(
+    fn collect_messages(
         _begun: Option<&Self>,
         _engine: &Weak<Engine>,
         first: Woken,
@@ -114,7 +114,7 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
         if matches!(first, Woken::Gone) {
             return;
         }
-        let heard = F::gather(follower.as_ref(), engine, first, woken, &mut patience);
+        let heard = F::collect_messages(follower.as_ref(), engine, first, woken, &mut patience);
         if heard.iter().any(|woken| matches!(woken, Woken::Gone)) {
             return;
         }
@@ -150,7 +150,7 @@ impl Engine {
     /// Starts the followers in the background, those of a read-only home once it is writable. A
     /// second call does nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
-        let mut following = self.following();
+        let mut following = self.lock_followers();
         if following.is_some() {
             return Ok(());
         }
@@ -159,13 +159,13 @@ impl Engine {
             return Ok(());
         }
         let all = FOLLOWERS.iter().map(|start| start(self));
-        *following = Some(self.wake_with(all.collect::<Result<_, _>>()?)?);
+        *following = Some(self.connect_followers(all.collect::<Result<_, _>>()?)?);
         Ok(())
     }
 
     /// Wakes a follower of this process, if it runs.
-    pub(crate) fn wake<F: Follower>(&self) {
-        let following = self.following();
+    pub(crate) fn wake_follower<F: Follower>(&self) {
+        let following = self.lock_followers();
         let all = following.iter().flat_map(|it| &it.all);
         for following in all.filter(|it| it.name == F::NAME) {
             // A follower that ended does not receive this.
@@ -175,23 +175,23 @@ impl Engine {
 
     /// Whether this process has followers.
     pub(crate) fn is_following(&self) -> bool {
-        self.following().is_some()
+        self.lock_followers().is_some()
     }
 
     /// Why this process polls for changes by others instead of watching; `None` if it watches, or
     /// has no followers.
-    pub(crate) fn unwatched(&self) -> Option<String> {
-        let following = self.following();
+    pub(crate) fn why_unwatched(&self) -> Option<String> {
+        let following = self.lock_followers();
         let why = following.as_ref()?.listener.unwatched()?;
-        Some(no_watch(&why))
+        Some(describe_missing_watch(&why))
     }
 
-    fn following(&self) -> MutexGuard<'_, Option<Followers>> {
+    fn lock_followers(&self) -> MutexGuard<'_, Option<Followers>> {
         crate::lock(&self.following)
     }
 
     /// Connects followers to the doorbell, and wakes them once for what already happened.
-    fn wake_with(&self, all: Vec<Following>) -> Result<Followers, Refusal> {
+    fn connect_followers(&self, all: Vec<Following>) -> Result<Followers, Refusal> {
         let senders: Vec<_> = all.iter().map(|it| it.sender.clone()).collect();
         let ring = move || {
             for sender in &senders {
@@ -204,10 +204,10 @@ impl Engine {
     }
 
     /// Reconnects the followers after the home was reopened, since it has another doorbell.
-    pub(crate) fn listen_again(&self) -> Result<(), Refusal> {
-        let mut following = self.following();
+    pub(crate) fn reconnect_followers(&self) -> Result<(), Refusal> {
+        let mut following = self.lock_followers();
         if let Some(Followers { all, .. }) = following.take() {
-            *following = Some(self.wake_with(all)?);
+            *following = Some(self.connect_followers(all)?);
         }
         Ok(())
     }
@@ -233,13 +233,13 @@ impl Engine {
         self.retry_writing()?;
         self.ensure_open()?;
         let renewed = self.store.renewed();
-        let (listener, rings) = self.listen()?;
+        let (listener, rings) = self.ring_channel()?;
         let engine = Arc::downgrade(self);
         let reader = Arc::new(());
         let read = Arc::downgrade(&reader);
         let mut seen = after;
         spawn("subscription", move || {
-            while heard(&rings) {
+            while wait_for_ring(&rings) {
                 let mut pause = BATCH;
                 loop {
                     let Some(engine) = engine.upgrade().filter(|_| read.strong_count() > 0) else {
@@ -252,8 +252,8 @@ impl Engine {
                     if engine.store.renewed() != renewed {
                         return;
                     }
-                    let page = read::page(
-                        &Context::own(&engine),
+                    let page = read::feed_page(
+                        &Context::for_engine(&engine),
                         &Feed {
                             after: Some(seen),
                             limit: Some(500),
@@ -289,7 +289,7 @@ impl Engine {
     }
 
     /// Delivers the doorbell's rings as messages, the first one at once.
-    fn listen(&self) -> Result<(Listener, Receiver<()>), Refusal> {
+    fn ring_channel(&self) -> Result<(Listener, Receiver<()>), Refusal> {
         let (ring, rings): (Sender<()>, Receiver<()>) = channel();
         let _ = ring.send(());
         let listener = self.listen_with(move || {
@@ -319,14 +319,14 @@ impl Engine {
 }
 
 /// What a process without a file watch does instead, and how to fix it.
-pub(crate) fn no_watch(why: &str) -> String {
+pub(crate) fn describe_missing_watch(why: &str) -> String {
     format!(
         "this system has no file watch left ({why}): changes are looked for twice a second until it has; close programs that watch files, or raise fs.inotify.max_user_instances"
     )
 }
 
 /// Waits for a ring and takes all that are queued; false if there will be no more.
-fn heard(rings: &Receiver<()>) -> bool {
+fn wait_for_ring(rings: &Receiver<()>) -> bool {
     let heard = rings.recv().is_ok();
     while rings.try_recv().is_ok() {}
     heard

@@ -62,7 +62,7 @@ impl BegunCall {
         if let Some(message) = message_in(request, &mut with).filter(|it| !it.is_string()) {
             *message = json!(message.to_string());
         }
-        redact(&mut with);
+        texts_to_lengths(&mut with);
         if with.to_string().len() > ARGUMENTS {
             with = json!("long");
         }
@@ -76,11 +76,11 @@ impl BegunCall {
 }
 
 /// Replaces texts by their lengths.
-fn redact(value: &mut Value) {
+fn texts_to_lengths(value: &mut Value) {
     match value {
         Value::String(text) => *value = json!(format!("{} characters", text.chars().count())),
-        Value::Array(items) => items.iter_mut().for_each(redact),
-        Value::Object(fields) => fields.values_mut().for_each(redact),
+        Value::Array(items) => items.iter_mut().for_each(texts_to_lengths),
+        Value::Object(fields) => fields.values_mut().for_each(texts_to_lengths),
         _ => {}
     }
 }
@@ -109,7 +109,7 @@ impl Calls {
     }
 
     /// Logs the end of a call. A failure to log changes no answer.
-    pub(crate) fn keep(
+    pub(crate) fn log_call(
         &self,
         begun: BegunCall,
         project: Option<ProjectId>,
@@ -128,9 +128,9 @@ impl Calls {
             "outcome": refusal.map_or("ok", |it| it.code.as_str()),
             "micros": now.duration_since(begun.at).as_micros().max(0) as u64,
         });
-        let written = self.write(&format!("{line}\n"));
+        let written = self.append_line(&format!("{line}\n"));
         let counted = match project.filter(|_| begun.name == "query") {
-            Some(project) => self.count(project),
+            Some(project) => self.count_query(project),
             None => Ok(()),
         };
         if let Err(error) = written.and(counted) {
@@ -138,7 +138,7 @@ impl Calls {
         }
     }
 
-    fn write(&self, line: &str) -> std::io::Result<()> {
+    fn append_line(&self, line: &str) -> std::io::Result<()> {
         let mut open = crate::lock(&self.open);
         open.since += 1;
         if open.file.is_none() || open.since >= LOOK {
@@ -173,7 +173,7 @@ impl Calls {
     /// Counts a query. The count is separate because lines are deleted with their file, but a count
     /// must never fall. If another process is counting, this one does not wait: it counts both
     /// queries next time.
-    fn count(&self, project: ProjectId) -> std::io::Result<()> {
+    fn count_query(&self, project: ProjectId) -> std::io::Result<()> {
         let mut waiting = crate::lock(&self.waiting);
         *waiting.entry(project).or_default() += 1;
         let mut file = update_private(&self.home.join(QUERIES))?;
@@ -248,11 +248,11 @@ mod tests {
         let (one, other) = (ProjectId(ulid::Ulid(1)), ProjectId(ulid::Ulid(2)));
         for nth in 1..=40 {
             for calls in &processes {
-                calls.keep(begun("query"), Some(one), Timestamp::UNIX_EPOCH, None);
+                calls.log_call(begun("query"), Some(one), Timestamp::UNIX_EPOCH, None);
             }
             let [calls, _] = &processes;
-            calls.keep(begun("deref"), Some(one), Timestamp::UNIX_EPOCH, None);
-            calls.keep(begun("query"), None, Timestamp::UNIX_EPOCH, None);
+            calls.log_call(begun("deref"), Some(one), Timestamp::UNIX_EPOCH, None);
+            calls.log_call(begun("query"), None, Timestamp::UNIX_EPOCH, None);
             assert_eq!((calls.queries(one), calls.queries(other)), (2 * nth, 0));
             for file in FILES {
                 let _ = fs::remove_file(home.path().join(file));
@@ -262,10 +262,10 @@ mod tests {
         let file = update_private(&home.path().join(QUERIES)).unwrap();
         file.lock().unwrap();
         let [calls, _] = &processes;
-        calls.keep(begun("query"), Some(other), Timestamp::UNIX_EPOCH, None);
+        calls.log_call(begun("query"), Some(other), Timestamp::UNIX_EPOCH, None);
         drop(file);
         assert_eq!(calls.queries(other), 0);
-        calls.keep(begun("query"), Some(one), Timestamp::UNIX_EPOCH, None);
+        calls.log_call(begun("query"), Some(one), Timestamp::UNIX_EPOCH, None);
         assert_eq!((calls.queries(one), calls.queries(other)), (81, 1));
     }
 

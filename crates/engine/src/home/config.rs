@@ -31,10 +31,10 @@ impl Config {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());
             }
-            Err(error) => return Err(refused(&path, &error.to_string())),
+            Err(error) => return Err(unreadable_config(&path, &error.to_string())),
         };
         let config: Self =
-            toml::from_str(&text).map_err(|error| refused(&path, error.message()))?;
+            toml::from_str(&text).map_err(|error| unreadable_config(&path, error.message()))?;
         // Otherwise each query without a limit would be refused.
         let Limits {
             query_limit,
@@ -44,17 +44,20 @@ impl Config {
         if query_limit == 0 || query_limit > query_max {
             let why =
                 format!("query_limit is {query_limit}; it must be 1 to query_max, {query_max}");
-            return Err(refused(&path, &why));
+            return Err(unreadable_config(&path, &why));
         }
         if (0.0..=1.0).contains(&config.scopes.promote_confidence) {
             Ok(config)
         } else {
-            Err(refused(&path, "promote_confidence is not between 0 and 1"))
+            Err(unreadable_config(
+                &path,
+                "promote_confidence is not between 0 and 1",
+            ))
         }
     }
 }
 
-fn refused(path: &Path, why: &str) -> Refusal {
+fn unreadable_config(path: &Path, why: &str) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
         format!("cannot read {}: {why}", path.display()),

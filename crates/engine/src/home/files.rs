@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engram_model::{Code, Refusal, quoted};
+use engram_model::{Code, Refusal, shell_quoted};
 use engram_store::{
     Store, StoreError, Vacant, close_to_others, is_home, is_open_to_others, make_private_folder,
     write_private,
@@ -92,13 +92,13 @@ pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
 
 /// Opens a home, and removes the rights of others to it.
 pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
-    let store = open_store(home, origin).map_err(|it| named(home, it))?;
-    close(home);
+    let store = open_store(home, origin).map_err(|it| name_home_in(home, it))?;
+    make_private(home);
     Ok(store)
 }
 
 /// Adds the home's path to a refusal, and `--home` to the commands in its hint.
-pub(crate) fn named(home: &Path, mut refusal: Refusal) -> Refusal {
+pub(crate) fn name_home_in(home: &Path, mut refusal: Refusal) -> Refusal {
     let is_of_home = matches!(
         refusal.code,
         Code::StoreCorrupt
@@ -116,19 +116,19 @@ pub(crate) fn named(home: &Path, mut refusal: Refusal) -> Refusal {
         let file = home.join(DATABASE);
         refusal.message = format!("{}: {}", file.display(), refusal.message);
     }
-    let doctor = format!("`{}", doctor_of(home));
+    let doctor = format!("`{}", doctor_command(home));
     refusal.hint = refusal.hint.replace("`engram doctor", &doctor);
     refusal
 }
 
 /// The `doctor` command for this home.
-pub(crate) fn doctor_of(home: &Path) -> String {
+pub(crate) fn doctor_command(home: &Path) -> String {
     if default_home().as_deref() == Some(home) {
         "engram doctor".to_owned()
     } else {
         format!(
             "engram --home {} doctor",
-            quoted(&home.display().to_string())
+            shell_quoted(&home.display().to_string())
         )
     }
 }
@@ -160,11 +160,11 @@ fn open_store(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
 ///
 /// # Errors
 /// A home that [`look_at_home`] refuses, which stays untouched, and a home that cannot be written.
-pub fn keep_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
+pub fn write_home_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
     look_at_home(home)?;
     let path = home.join(name);
     write_private(&path, text).map_err(|source| StoreError::Io { path, source })?;
-    close(home);
+    make_private(home);
     Ok(())
 }
 
@@ -174,18 +174,18 @@ pub fn keep_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
 /// folder, so its contents need no check. A folder that also holds other things stays as open as
 /// its owner made it, because others may need those; only our files in it are closed. A failure to
 /// close is no reason to refuse: see [`open_to_others`].
-fn close(home: &Path) {
+fn make_private(home: &Path) {
     let is_open = |name: &str| is_open_to_others(&home.join(name));
     let is_shared = || {
         let entries = fs::read_dir(home).into_iter().flatten().flatten();
         let mut names = entries.map(|it| it.file_name());
-        names.any(|it| !is_known(&it.to_string_lossy()))
+        names.any(|it| !may_be_in_home(&it.to_string_lossy()))
     };
     let is_done = !is_open(DATABASE) && !is_open(CONNECT);
     if is_done && (!is_open(FOLDER) || is_shared()) {
         return;
     }
-    let Ok((ours, others)) = contents(home) else {
+    let Ok((ours, others)) = list_files(home) else {
         return;
     };
     let is_alone = |within: &str| !others.iter().any(|it| it.starts_with(within));
@@ -195,7 +195,10 @@ fn close(home: &Path) {
     for name in LOGS.iter().map(PathBuf::from).chain(folders).chain(ours) {
         close_to_others(&home.join(name));
     }
-    if others.iter().all(|it| is_known(&it.to_string_lossy())) {
+    if others
+        .iter()
+        .all(|it| may_be_in_home(&it.to_string_lossy()))
+    {
         close_to_others(&home.join(FOLDER));
     }
 }
@@ -206,13 +209,13 @@ pub(crate) fn open_to_others(home: &Path) -> Vec<PathBuf> {
     if !is_open_to_others(&home.join(FOLDER)) {
         return Vec::new();
     }
-    let ours = contents(home).map(|it| it.0).unwrap_or_default();
+    let ours = list_files(home).map(|it| it.0).unwrap_or_default();
     let all = LOGS.iter().map(PathBuf::from).chain(ours);
     all.filter(|it| is_open_to_others(&home.join(it))).collect()
 }
 
 /// A remark on the place of this home, if there is one.
-pub(crate) fn remark(home: &Path) -> Option<String> {
+pub(crate) fn remark_on_place(home: &Path) -> Option<String> {
     let (own, former) = (own_home()?, former_home().filter(|it| is_home(it))?);
     if home == former && !is_home(&own) {
         let own = own.display();
@@ -243,21 +246,21 @@ pub fn move_home() -> Result<Moved, Refusal> {
         ));
     }
     let vacant = Vacant::take(&from)?;
-    close_door(&from)?;
+    refuse_open_window(&from)?;
     // A copy has the rights of its original.
-    close(&from);
+    make_private(&from);
     let failed = |path: &Path, source| {
         let path = path.to_owned();
         Refusal::from(StoreError::Io { path, source })
     };
-    let (moved, stayed) = contents(&from).map_err(|it| failed(&from, it))?;
+    let (moved, stayed) = list_files(&from).map_err(|it| failed(&from, it))?;
     refuse_taken(&from, &to, &moved)?;
     if cfg!(windows) {
         // Windows cannot move open files.
         drop(vacant);
     }
-    if !(stayed.is_empty() && move_whole(&from, &to)) {
-        carry(&from, &to, &moved).map_err(|it| failed(&to, it))?;
+    if !(stayed.is_empty() && move_folder(&from, &to)) {
+        move_files(&from, &to, &moved).map_err(|it| failed(&to, it))?;
         for (folder, ..) in OURS_IN {
             let _ = fs::remove_dir(from.join(folder));
         }
@@ -274,7 +277,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
 
 /// Refuses if a window has the home open, which shows in its socket. The socket of a closed window
 /// is ignored.
-fn close_door(home: &Path) -> Result<(), Refusal> {
+fn refuse_open_window(home: &Path) -> Result<(), Refusal> {
     let door = home.join(DOOR);
     #[cfg(unix)]
     if std::os::unix::net::UnixStream::connect(&door).is_ok() {
@@ -289,14 +292,14 @@ fn close_door(home: &Path) -> Result<(), Refusal> {
 }
 
 /// Engram's files in a home, the database last, and the files of others.
-fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+fn list_files(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut ours, mut others) = (Vec::new(), Vec::new());
-    for name in names(home)? {
+    for name in file_names(home)? {
         let text = name.to_string_lossy();
         let shared = OURS_IN.iter().find(|(folder, ..)| text == *folder);
         match shared {
             Some((_, begin, end)) if home.join(&name).is_dir() => {
-                for file in names(&home.join(&name))? {
+                for file in file_names(&home.join(&name))? {
                     let text = file.to_string_lossy();
                     if text.starts_with(begin) && text.ends_with(end) {
                         ours.push(name.join(&file))
@@ -305,7 +308,7 @@ fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
                     }
                 }
             }
-            _ if is_ours(&text) => ours.push(name),
+            _ if is_own_file(&text) => ours.push(name),
             _ if [DATABASE, QUEUE].contains(&&*text) => {}
             _ => others.push(name),
         }
@@ -316,14 +319,14 @@ fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     Ok((ours, others))
 }
 
-fn names(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn file_names(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?;
     entries.map(|it| Ok(it?.file_name().into())).collect()
 }
 
 /// Files with words in them that a recovery, or an interrupted one, left behind.
 pub(crate) fn left_by_recovery(home: &Path) -> Vec<String> {
-    let names = names(home).unwrap_or_default();
+    let names = file_names(home).unwrap_or_default();
     let names = names.iter().map(|it| it.to_string_lossy().into_owned());
     let mut left: Vec<String> = names.filter(|it| is_left_by_recovery(it)).collect();
     left.sort();
@@ -336,7 +339,7 @@ fn is_left_by_recovery(name: &str) -> bool {
         .any(|it| name.starts_with(it))
 }
 
-fn is_ours(name: &str) -> bool {
+fn is_own_file(name: &str) -> bool {
     let index = name.strip_prefix("index-");
     OURS.contains(&name)
         || index.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
@@ -345,8 +348,8 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// Whether a home may contain a file or a folder of this name.
-fn is_known(name: &str) -> bool {
-    is_ours(name)
+fn may_be_in_home(name: &str) -> bool {
+    is_own_file(name)
         || LOGS.contains(&name)
         || [DATABASE, QUEUE, DOOR].contains(&name)
         || OURS_IN.iter().any(|(folder, ..)| name == *folder)
@@ -383,7 +386,7 @@ fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal>
 }
 
 /// Moves the folder at once, if all of it is ours and the new place is on the same file system.
-fn move_whole(from: &Path, to: &Path) -> bool {
+fn move_folder(from: &Path, to: &Path) -> bool {
     if from.is_symlink() {
         return false;
     }
@@ -396,12 +399,12 @@ fn move_whole(from: &Path, to: &Path) -> bool {
 
 /// Moves the files one by one. The home stays at the old place until the database moves. If one
 /// fails, all are put back.
-fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
+fn move_files(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
     make_private_folder(to)?;
     for (at, name) in ours.iter().enumerate() {
-        if let Err(error) = bring(&from.join(name), &to.join(name)) {
+        if let Err(error) = move_file(&from.join(name), &to.join(name)) {
             for name in ours.iter().take(at).rev() {
-                let _ = bring(&to.join(name), &from.join(name));
+                let _ = move_file(&to.join(name), &from.join(name));
             }
             for (folder, ..) in OURS_IN {
                 let _ = fs::remove_dir(to.join(folder));
@@ -414,7 +417,7 @@ fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
 }
 
 /// Moves a file or a folder; across file systems as a copy that is verified.
-fn bring(from: &Path, to: &Path) -> io::Result<()> {
+fn move_file(from: &Path, to: &Path) -> io::Result<()> {
     to.parent().map_or(Ok(()), make_private_folder)?;
     match fs::rename(from, to) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {}
@@ -424,7 +427,7 @@ fn bring(from: &Path, to: &Path) -> io::Result<()> {
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
-    let copied = copy(from, &part).and_then(|()| fs::rename(&part, to));
+    let copied = copy_verified(from, &part).and_then(|()| fs::rename(&part, to));
     if let Err(error) = copied {
         let _ = remove(&part);
         return Err(error);
@@ -432,11 +435,11 @@ fn bring(from: &Path, to: &Path) -> io::Result<()> {
     remove(from)
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_verified(from: &Path, to: &Path) -> io::Result<()> {
     if from.is_dir() {
         make_private_folder(to)?;
-        for name in names(from)? {
-            copy(&from.join(&name), &to.join(&name))?;
+        for name in file_names(from)? {
+            copy_verified(&from.join(&name), &to.join(&name))?;
         }
         return Ok(());
     }

@@ -2,15 +2,15 @@
 
 use crate::{
     agents::{
-        grants::aged,
-        opened::{self, unknown_agent},
-        served::told,
+        grants::expire_overdue,
+        opening::{self, unknown_agent},
+        served::prints_of_shown,
     },
     claims::lineage::head_of,
-    conflicts::{list, risks::may_see},
+    conflicts::{list, risks::may_see_version},
     context::{
         Context, author,
-        caller::{self, in_project},
+        caller::{self, agent_in_project},
         names::{self, ENGINE},
         plan::{Plan, Planned},
         rates,
@@ -52,27 +52,27 @@ struct ComposedBrief {
 }
 
 pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
-    opened::refuse_unknown_caller(cx)?;
+    opening::refuse_unknown_caller(cx)?;
     let project = cx.project()?;
     let store = &cx.engine.store;
-    let made = store.read::<_, Refusal>(|tx| composed(cx, tx, project, None))?;
+    let made = store.read::<_, Refusal>(|tx| brief_for(cx, tx, project, None))?;
     note_brief(cx, &made)?;
     Ok(made.reply)
 }
 
 /// An agent's brief as shown to the user. It does not count as shown to the agent, and the agent's
 /// turn does not change.
-pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, Refusal> {
+pub(crate) fn brief_for_user(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, Refusal> {
     let (project, limits) = (cx.project()?, &cx.engine.config.limits.message);
     let store = &cx.engine.store;
     let brief = match &of.agent {
-        None => store.read::<_, Refusal>(|tx| Ok(composed(cx, tx, project, None)?.reply))?,
+        None => store.read::<_, Refusal>(|tx| Ok(brief_for(cx, tx, project, None)?.reply))?,
         Some(id) => {
-            let found = store.read(|tx| in_project(tx, project, id))?;
+            let found = store.read(|tx| agent_in_project(tx, project, id))?;
             let agent = found.ok_or_else(|| unknown_agent(id))?;
             let caller = Caller::Agent(id.clone());
             let seen = Context::as_seen(cx.engine, &caller, agent);
-            store.read::<_, Refusal>(|tx| Ok(composed(&seen, tx, project, None)?.reply))?
+            store.read::<_, Refusal>(|tx| Ok(brief_for(&seen, tx, project, None)?.reply))?
         }
     };
     Ok(ShownBrief {
@@ -83,13 +83,13 @@ pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, 
 }
 
 pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, Refusal> {
-    opened::refuse_unknown_caller(cx)?;
+    opening::refuse_unknown_caller(cx)?;
     if let Pinning::Text(text) = what {
         screen_text("the pin", text)?;
     }
     let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    decide::decide(cx, &ground, |tx, _| {
-        rates::admit(cx, tx)?;
+    decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
         refuse_childless(cx, tx, ground.project)?;
         let pin = plan_pin(cx, tx, ground.project, what)?;
         let planned = pin.map(|pin| Planned::private(Operation::Pinned(pin), &by));
@@ -106,7 +106,7 @@ fn plan_pin(
     what: &Pinning,
 ) -> Result<Option<BriefPin>, Refusal> {
     let limits = &cx.engine.config.limits;
-    let lines = composed(cx, tx, project, None)?.reply.lines;
+    let lines = brief_for(cx, tx, project, None)?.reply.lines;
     let pinned: Vec<String> = lines
         .into_iter()
         .filter(|line| line.pinned)
@@ -128,7 +128,7 @@ fn plan_pin(
                 lineage: Some(head.lineage_id),
                 ..BriefPin::default()
             };
-            (pin, line_of(cx, tx, project, &head)?)
+            (pin, line_of_claim(cx, tx, project, &head)?)
         }
     };
     if pinned.contains(&line) {
@@ -139,7 +139,7 @@ fn plan_pin(
 }
 
 /// The line for a claim in the brief.
-fn line_of(
+fn line_of_claim(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -151,7 +151,7 @@ fn line_of(
         lineage: Some(head.lineage_id),
         text: None,
     };
-    let lines = composed(cx, tx, project, Some(first))?.reply.lines;
+    let lines = brief_for(cx, tx, project, Some(first))?.reply.lines;
     let line = lines
         .into_iter()
         .find(|it| it.pinned && it.engram == Some(head.id));
@@ -165,11 +165,11 @@ fn line_of(
 }
 
 pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
-    opened::refuse_unknown_caller(cx)?;
+    opening::refuse_unknown_caller(cx)?;
     let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    decide::decide(cx, &ground, |tx, _| {
-        let made = composed(cx, tx, ground.project, None)?;
-        let pin = pin_of(&made, what)?;
+    decide::plan_and_commit(cx, &ground, |tx, _| {
+        let made = brief_for(cx, tx, ground.project, None)?;
+        let pin = find_pin(&made, what)?;
         if let Caller::Agent(agent) = cx.caller
             && pin.agent.as_ref() != Some(agent)
         {
@@ -204,7 +204,7 @@ fn refuse_childless(cx: &Context<'_>, tx: &Reader<'_>, project: ProjectId) -> Re
 }
 
 /// The caller's brief; `first` is pinned before everything else.
-fn composed(
+fn brief_for(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -213,12 +213,12 @@ fn composed(
     let limits = &cx.engine.config.limits;
     let agent = cx.agent()?;
     let mut pins = tx.pins(project)?;
-    let line = caller::line_of(tx, agent)?;
+    let line = caller::agent_and_ancestors(tx, agent)?;
     let is_near = |owner: &AgentId| line.iter().any(|one| one.handle == *owner);
     pins.retain(|pin| agent.is_none() || pin.agent.as_ref().is_none_or(is_near));
     pins.splice(0..0, first);
-    let (candidates, pinned) = candidates(cx, tx, project, &pins)?;
-    let near = near(tx, project, agent)?;
+    let (candidates, pinned) = brief_candidates(cx, tx, project, &pins)?;
+    let near = agent_and_children(tx, project, agent)?;
     let roles = near.iter().filter_map(|it| {
         Some(BriefRole {
             role: it.role.clone()?,
@@ -245,7 +245,7 @@ fn composed(
 
 /// The claims that a brief may show, and the pins. Each query is bounded, however many claims there
 /// are.
-fn candidates(
+fn brief_candidates(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -289,7 +289,7 @@ fn candidates(
     found.retain(|it| !it.redacted && it.project == project);
     let mut seen = Vec::with_capacity(found.len());
     for engram in found {
-        if may_see(tx, &visibility, &engram)? {
+        if may_see_version(tx, &visibility, &engram)? {
             seen.push(engram);
         }
     }
@@ -348,7 +348,10 @@ fn budgets_of(
         .map(|agent| {
             let spent = tx.spend(&agent.handle, &agent.turn)?;
             let limits = cx.engine.limits_of(tx, &agent.handle)?;
-            Ok((names::named(&agent.label), figures(spent, &limits.deref)))
+            Ok((
+                names::recorded_name(&agent.label),
+                figures(spent, &limits.deref),
+            ))
         })
         .collect()
 }
@@ -359,7 +362,7 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
     let mut open = Vec::new();
     for agent in near {
         for grant in tx.grants().unspent(&agent.handle)? {
-            let grant = aged(tx, grant, now)?;
+            let grant = expire_overdue(tx, grant, now)?;
             if grant.state(now) != GrantState::Open {
                 continue;
             }
@@ -371,7 +374,7 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
                 Granted::Code { chars } => (None, chars),
             };
             open.push(OpenGrant {
-                to: names::named(&agent.label),
+                to: names::recorded_name(&agent.label),
                 pointer,
                 cap,
                 expires_at: grant.expires_at,
@@ -393,18 +396,18 @@ fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
         let said = made.candidates.iter().find(|it| Some(it.id) == line.engram);
         match said {
             Some(mine) if mine.agent.as_ref() == Some(&agent.handle) => Vec::new(),
-            Some(claim) => told(&claim.claim, line.pointers.iter().cloned()),
-            None => told(&line.text, None),
+            Some(claim) => prints_of_shown(&claim.claim, line.pointers.iter().cloned()),
+            None => prints_of_shown(&line.text, None),
         }
     });
-    let served = Served::told(agent, prints.collect());
+    let served = Served::of_unasked(agent, prints.collect());
     cx.engine.caches.served.add(served);
     Ok(())
 }
 
 fn candidate_of(engram: Engram) -> BriefCandidate {
     BriefCandidate {
-        author: names::author(&engram),
+        author: names::author_of(&engram),
         id: engram.id,
         kind: engram.kind,
         topic: engram.topic,
@@ -424,17 +427,21 @@ fn candidate_of(engram: Engram) -> BriefCandidate {
 }
 
 /// An agent and its children, or all agents for the user; most recent call first.
-fn near(tx: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
+fn agent_and_children(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    agent: Option<&Agent>,
+) -> Result<Vec<Agent>, Refusal> {
     let mut near = tx.family(project, agent.map(|it| &it.handle), FAMILY)?;
     if let Some(agent) = agent {
-        near.extend(in_project(tx, project, &agent.handle)?);
+        near.extend(agent_in_project(tx, project, &agent.handle)?);
         near.sort_by(|one, two| (two.last_call, &one.handle).cmp(&(one.last_call, &two.handle)));
     }
     Ok(near)
 }
 
 /// The pin to remove: either named by its id, or found by a line of the brief.
-fn pin_of(made: &ComposedBrief, what: Unpinning) -> Result<&StoredPin, Refusal> {
+fn find_pin(made: &ComposedBrief, what: Unpinning) -> Result<&StoredPin, Refusal> {
     let (id, said) = match what {
         Unpinning::Pin { pin } => (Some(pin), format!("pin {pin} is not in the brief")),
         Unpinning::Line(line) => {

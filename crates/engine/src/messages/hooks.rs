@@ -4,8 +4,8 @@
 use crate::{
     agents::{
         budgets,
-        opened::{self, unknown_agent},
-        served::told,
+        opening::{self, unknown_agent},
+        served::prints_of_shown,
     },
     asking::deref,
     claims::{
@@ -14,11 +14,11 @@ use crate::{
     },
     context::{
         Context,
-        caller::{in_project, kin_of},
-        narrowed_for,
+        caller::{agent_in_project, kin_of},
+        limits_for,
     },
     evidence::gather,
-    messages::{brief, pack, send, tell},
+    messages::{brief, pack, parent_message, send},
 };
 use engram_consistency::mask;
 use engram_gateway::{AgentNode, check_message, read_message, recipients, refuse_decision};
@@ -49,16 +49,16 @@ const DAYS: usize = 32;
 /// For how many days an event may be relied on.
 const RELIED_ON: u32 = 90;
 
-pub(crate) fn pass_on(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal> {
-    let caller = in_the_name_of(cx, hook.agent)?;
-    let context = cx.of(&caller);
-    opened::refuse_unknown_caller(&context)
-        .and_then(|()| answer(&context, hook.event))
+pub(crate) fn answer_hook(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal> {
+    let caller = caller_of_hook(cx, hook.agent)?;
+    let context = cx.for_caller(&caller);
+    opening::refuse_unknown_caller(&context)
+        .and_then(|()| answer_event(&context, hook.event))
         .inspect_err(|it| budgets::count_refusal(&context, it))
 }
 
 /// The agent that a hook concerns: the caller or its child; any agent for the user.
-fn in_the_name_of(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Refusal> {
+fn caller_of_hook(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Refusal> {
     let agent = match (agent, cx.caller) {
         (None, Caller::User) => {
             return Err(Refusal::new(
@@ -73,22 +73,22 @@ fn in_the_name_of(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Re
     if !matches!(cx.caller, Caller::Agent(me) if *me == agent) {
         let project = cx.project()?;
         let store = &cx.engine.store;
-        let found = store.read::<_, Refusal>(|tx| in_project(tx, project, &agent))?;
+        let found = store.read::<_, Refusal>(|tx| agent_in_project(tx, project, &agent))?;
         let found = found.ok_or_else(|| unknown_agent(&agent))?;
         refuse_decision(cx.caller, &kin_of(found))?;
     }
     Ok(Caller::Agent(agent))
 }
 
-fn answer(cx: &Context<'_>, event: HookEvent) -> Result<HookReply, Refusal> {
+fn answer_event(cx: &Context<'_>, event: HookEvent) -> Result<HookReply, Refusal> {
     match event {
         HookEvent::ChildResponse(message) => {
             let sending = Sending { message, to: None };
             send::send_message(cx, &sending).map(HookReply::Sent)
         }
         HookEvent::ParentBroadcast(message) => broadcast(cx, message).map(HookReply::Sent),
-        HookEvent::RagResult(result) => point_at(cx, &result).map(HookReply::Rag),
-        HookEvent::SamRead(read) => point_at_event(cx, &read).map(HookReply::Sam),
+        HookEvent::RagResult(result) => answer_rag_result(cx, &result).map(HookReply::Rag),
+        HookEvent::SamRead(read) => answer_sam_read(cx, &read).map(HookReply::Sam),
     }
 }
 
@@ -99,7 +99,7 @@ fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
         Value::String(text) => read_message(text.as_bytes(), limits)?.value,
         message => message,
     };
-    pin(cx, &mut message)?;
+    pin_pack(cx, &mut message)?;
     let brief = brief::shared_brief(cx)?.lines;
     let role = message["role"].as_str().unwrap_or_default().to_lowercase();
     let mut lines = Vec::new();
@@ -118,7 +118,7 @@ fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
     if let Some(fields) = message.as_object_mut() {
         // A message without budgets changes none, so this adds the budgets that its recipients
         // already have.
-        let least = least_of(cx, &role, limits)?;
+        let least = limits_for_role(cx, &role, limits)?;
         let deref = &least.deref;
         let budgets = json!({
             "max_inline_tokens": least.message.inline_tokens,
@@ -129,15 +129,15 @@ fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
             "max_tokens": deref.tokens,
         });
         fields.entry("budgets").or_insert(budgets);
-        add(fields, "target_pointer_pack", pack, limits);
-        add(fields, "shared_brief_micro", lines, limits);
+        add_fitting_list(fields, "target_pointer_pack", pack, limits);
+        add_fitting_list(fields, "shared_brief_micro", lines, limits);
     }
     send::send_message(cx, &Sending { message, to: None })
 }
 
 /// The limits that every child in a role can keep.
-fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Refusal> {
-    let family = tell::family(cx, None)?;
+fn limits_for_role(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Refusal> {
+    let family = parent_message::reachable_agents(cx, None)?;
     let known: Vec<AgentNode> = family.into_iter().map(kin_of).collect();
     let Ok(to) = recipients(cx.caller, role, None, &known) else {
         // Sending the message reports the error.
@@ -146,7 +146,7 @@ fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Ref
     cx.engine.store.read(|tx| {
         let mut least = limits.clone();
         for child in &to {
-            least = narrowed_for(tx, &least, tx.agent(child)?.as_ref())?;
+            least = limits_for(tx, &least, tx.agent(child)?.as_ref())?;
         }
         Ok(least)
     })
@@ -154,7 +154,7 @@ fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Ref
 
 /// Pins the pointers of the message's pack fully, so that the additions are measured against their
 /// final length. Uncommitted files are pinned when the message is sent.
-fn pin(cx: &Context<'_>, message: &mut Value) -> Result<(), Refusal> {
+fn pin_pack(cx: &Context<'_>, message: &mut Value) -> Result<(), Refusal> {
     let pack = message.get_mut("target_pointer_pack");
     if let Some(pack) = pack
         && let Ok(inputs) = Vec::<PointerInput>::deserialize(&*pack)
@@ -168,9 +168,9 @@ fn pin(cx: &Context<'_>, message: &mut Value) -> Result<(), Refusal> {
 }
 
 /// Turns results of retrieval into pointers, short excerpts within the budget, and claims.
-fn point_at(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, Refusal> {
+fn answer_rag_result(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, Refusal> {
     let found = result.results.iter().take(RESULTS);
-    let pointers: Vec<Pointer> = found.filter_map(|it| place_of(cx, it)).collect();
+    let pointers: Vec<Pointer> = found.filter_map(|it| locate_result(cx, it)).collect();
     if pointers.is_empty() && !result.results.is_empty() {
         return Err(Refusal::new(
             Code::PointerNotFound,
@@ -180,15 +180,15 @@ fn point_at(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, Refusal> {
     }
     let mut reply = RagReply::default();
     for pointer in pointers.iter().take(CLAIMS) {
-        let stored = put::put_claim(cx, answering(cx, pointer, result)?, None, Occasion::Said)?;
-        let mut stored = read::record(cx, stored.id)?;
+        let stored = put::put_claim(cx, answer_draft(cx, pointer, result)?, None, Occasion::Said)?;
+        let mut stored = read::read_record(cx, stored.id)?;
         stored.derive_keys();
         reply.engrams.push(EngramV01::from(&stored));
     }
     reply.pointers = pointers.iter().map(ToString::to_string).collect();
     reply.pointers.dedup();
     for pointer in &reply.pointers {
-        let read = deref::fetch(
+        let read = deref::dereference(
             cx,
             Deref {
                 pointer: PointerInput::Text(pointer.clone()),
@@ -212,7 +212,7 @@ fn point_at(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, Refusal> {
 }
 
 /// Where a result is in the current commit: its lines, or its file if they are not found.
-fn place_of(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
+fn locate_result(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
     let path = found.file_path.trim_start_matches("./").to_owned();
     let at = |lines| Pointer {
         target: Target::Repo {
@@ -232,13 +232,13 @@ fn place_of(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
         Some(resolved)
     };
     let whole = resolved(None)?;
-    match lines_of(&whole.text(), &found.content) {
+    match find_chunk(&whole.text(), &found.content) {
         Some(lines) => resolved(Some(lines)).map(|it| it.pointer),
         None => Some(whole.pointer),
     }
 }
 
-fn answering(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<Draft, Refusal> {
+fn answer_draft(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<Draft, Refusal> {
     let question = shorten(result.question.trim(), QUESTION).replace('"', "'");
     Ok(Draft {
         claim: format!("{} likely answers \"{question}\"", pointer.name()),
@@ -249,7 +249,7 @@ fn answering(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<
         ttl: Some("P1D".to_owned()),
         scope: Some(Scope::Run),
         provenance: Some(ProvenanceV01 {
-            created_at: cx.now()?.0,
+            created_at: cx.journal_time()?.0,
             created_by: String::new(),
             source: Source::Rag,
         }),
@@ -259,7 +259,7 @@ fn answering(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<
 
 /// Turns an event into a pointer and the beginning of its text. The full text is read within the
 /// budget.
-fn point_at_event(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
+fn answer_sam_read(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
     let project = cx.project()?;
     let days = cx
         .engine
@@ -288,8 +288,11 @@ fn point_at_event(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal>
     })?;
     let statement = first_sentence(&mask(&resolved.text()).text);
     if let Some(agent) = cx.agent()? {
-        let prints = told(&statement, [pointer.to_string()]);
-        cx.engine.caches.served.add(Served::told(agent, prints));
+        let prints = prints_of_shown(&statement, [pointer.to_string()]);
+        cx.engine
+            .caches
+            .served
+            .add(Served::of_unasked(agent, prints));
     }
     Ok(SamReply {
         pointer: pointer.to_string(),
@@ -300,7 +303,7 @@ fn point_at_event(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal>
 }
 
 /// Adds a list that a message lacks; drops its last items until the message fits.
-fn add(
+fn add_fitting_list(
     fields: &mut serde_json::Map<String, Value>,
     key: &str,
     mut list: Vec<Value>,
@@ -323,7 +326,7 @@ fn add(
 /// The lines of a text that match a chunk, if the chunk's whole lines appear exactly once. Its
 /// first and last line may be cut. Only whole lines count, so that an agent that knows part of a
 /// line cannot probe for the rest.
-fn lines_of(text: &str, chunk: &str) -> Option<Lines> {
+fn find_chunk(text: &str, chunk: &str) -> Option<Lines> {
     let chunk: Vec<&str> = chunk
         .trim_matches(['\n', '\r'])
         .lines()
@@ -379,7 +382,7 @@ mod tests {
             ("", None),
             ("four\nfive", None),
         ] {
-            let found = lines_of(text, chunk).map(|it| (it.start, it.end));
+            let found = find_chunk(text, chunk).map(|it| (it.start, it.end));
             assert_eq!(found, lines, "{chunk:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{agents::grants::aged, context::Context};
+use crate::{agents::grants::expire_overdue, context::Context};
 use engram_gateway::{
     INLINE_CODE_CHARS, ValidMessage, check_message, code_allowance, read_message,
 };
@@ -25,9 +25,12 @@ pub(crate) struct CheckedMessage {
 
 /// Parses and checks a message; a string is a message as written, in either form. Inline code
 /// beyond the limits needs a grant of the calling agent.
-pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<CheckedMessage, Refusal> {
+pub(crate) fn checked_message(
+    cx: &Context<'_>,
+    message: &Value,
+) -> Result<CheckedMessage, Refusal> {
     let limits = cx.limits()?;
-    let refusal = match parse(message, limits) {
+    let refusal = match parse_message(message, limits) {
         Ok((value, checked)) => {
             return Ok(CheckedMessage {
                 value,
@@ -47,7 +50,7 @@ pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<CheckedMessage
             continue;
         };
         wider.message.inline_code_chars = chars as usize;
-        if let Ok((value, checked)) = parse(message, &wider) {
+        if let Ok((value, checked)) = parse_message(message, &wider) {
             return Ok(CheckedMessage {
                 value,
                 checked,
@@ -66,7 +69,7 @@ pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<Issue
     let now = cx.engine.world.now();
     let mut open = Vec::new();
     for grant in tx.grants().unspent(&agent.handle)? {
-        let grant = aged(tx, grant, now)?;
+        let grant = expire_overdue(tx, grant, now)?;
         if let Ok(chars) = code_allowance(&agent.handle, Some(&grant), now) {
             open.push((chars, grant));
         }
@@ -75,7 +78,7 @@ pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<Issue
     Ok(open.into_iter().map(|it| it.1).collect())
 }
 
-fn parse(message: &Value, limits: &Limits) -> Result<(Value, ValidMessage), Refusal> {
+fn parse_message(message: &Value, limits: &Limits) -> Result<(Value, ValidMessage), Refusal> {
     match message {
         Value::String(text) => {
             let sent = read_message(text.as_bytes(), limits)?;
@@ -107,17 +110,22 @@ pub(crate) fn refuse_spent_grant(
 }
 
 /// The turn that a message counts against.
-pub(crate) fn turn(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<String>, Refusal> {
-    cx.called()?.map(|called| called.turn(tx)).transpose()
+pub(crate) fn turn_of_message(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+) -> Result<Option<String>, Refusal> {
+    cx.calling_agent()?
+        .map(|called| called.current_turn(tx))
+        .transpose()
 }
 
-pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
-    Operation::Served(Served::told(to, prints))
+pub(crate) fn served_operation(to: &Agent, prints: Vec<u64>) -> Operation {
+    Operation::Served(Served::of_unasked(to, prints))
 }
 
 /// The stored form of a message. Claims are replaced by their ids, so that their words can be
 /// erased, and grant tokens are removed.
-pub(crate) fn kept(value: &Value, stored: &[EngramId]) -> Sent {
+pub(crate) fn sent_form(value: &Value, stored: &[EngramId]) -> Sent {
     let mut kept = value.clone();
     if !stored.is_empty() {
         kept["engrams"] = stored.iter().map(|id| json!({ "id": id })).collect();
@@ -134,7 +142,7 @@ pub(crate) fn kept(value: &Value, stored: &[EngramId]) -> Sent {
 }
 
 /// The addresses of the files behind pointers, at their pins, each once.
-pub(crate) fn files<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
+pub(crate) fn files_behind<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
     let file = |target: &Target| {
         let target = match target.clone() {
             Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => Target::Repo {

@@ -4,5 +4,5 @@ pub(crate) mod brief;
 pub(crate) mod hooks;
 pub(crate) mod message;
 pub(crate) mod pack;
+pub(crate) mod parent_message;
 pub(crate) mod send;
-pub(crate) mod tell;

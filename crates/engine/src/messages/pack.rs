@@ -3,10 +3,10 @@
 
 use crate::{
     HomeShelf,
-    agents::grants::planned,
+    agents::grants::private_entries,
     context::{Context, Ground, plan::Planned, screen::screen_snapshot},
     evidence::{
-        gather::{self, copies},
+        gather::{self, entries_of_copies},
         health,
     },
 };
@@ -60,7 +60,7 @@ fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Resu
         pack.snapshots.push(snapshot.clone());
     }
     pack.stale
-        .extend(repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved)));
+        .extend(repo.and_then(|repo| health::change_of_pointer(repo, &shelf, &pointer, &resolved)));
     let (pointer, copy) = gather::keep_commits(cx, resolved.pointer)?;
     pack.snapshots.extend(copy);
     pack.pointers.push(pointer);
@@ -74,13 +74,13 @@ impl Pack {
     }
 
     /// The entries that store a copy of each file that needs one.
-    pub(crate) fn kept(
+    pub(crate) fn planned_copies(
         &self,
         tx: &Reader<'_>,
         ground: &Ground,
         by: &str,
     ) -> Result<Vec<Planned>, Refusal> {
-        let copies = copies(tx, ground.project, &self.pointers, &self.snapshots)?;
-        Ok(planned(copies, by))
+        let copies = entries_of_copies(tx, ground.project, &self.pointers, &self.snapshots)?;
+        Ok(private_entries(copies, by))
     }
 }

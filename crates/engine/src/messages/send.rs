@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     agents::{
-        grants::{self, ResolvedRequest, planned},
-        opened,
-        served::{self, told},
+        grants::{self, ResolvedRequest, private_entries},
+        opening,
+        served::{self, prints_of_shown},
     },
     claims::put::{self, Occasion, PreparedClaim},
     conflicts::findings,
@@ -20,9 +20,9 @@ use crate::{
     },
     decide,
     messages::{
-        message::{self, CheckedMessage, files, kept},
+        message::{self, CheckedMessage, files_behind, sent_form},
         pack::{self, Pack},
-        tell,
+        parent_message,
     },
 };
 use engram_gateway::{refuse_report, with_skeleton};
@@ -35,21 +35,23 @@ use engram_store::Reader;
 use serde_json::{Value, json};
 
 pub(crate) fn send_message(cx: &Context<'_>, sending: &Sending) -> Result<SentReply, Refusal> {
-    opened::refuse_unknown_caller(cx)?;
-    let sent = message::parsed(cx, &sending.message).and_then(|parsed| {
-        screen(&parsed.value)?;
+    opening::refuse_unknown_caller(cx)?;
+    let sent = message::checked_message(cx, &sending.message).and_then(|parsed| {
+        screen_message(&parsed.value)?;
         match &parsed.checked.message {
-            Message::Child(child) => report(cx, sending, &parsed, child),
-            Message::Parent(parent) => tell::tell(cx, sending, &parsed, parent),
+            Message::Child(child) => send_to_parent(cx, sending, &parsed, child),
+            Message::Parent(parent) => {
+                parent_message::send_to_children(cx, sending, &parsed, parent)
+            }
         }
     });
-    sent.or_else(|refusal| remember(cx, refusal))
+    sent.or_else(|refusal| record_unsent(cx, refusal))
 }
 
 /// Gives a refusal an id, to which the sender's next message refers, if the message itself was
 /// invalid. A refusal for another reason, such as a missing permission, does not count as a
 /// message.
-fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
+fn record_unsent<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     let is_of_message = matches!(
         refusal.code,
         Code::BudgetExceeded
@@ -66,15 +68,15 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
         return Err(refusal);
     }
     let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    let id = cx.engine.world.id().to_string();
+    let id = cx.engine.world.new_id().to_string();
     let remedy = refusal.remedy.as_deref().cloned().unwrap_or_default();
     let unsent = Unsent {
         id: id.clone(),
         code: refusal.code,
         figures: remedy.figures,
     };
-    let remembered = decide::decide(cx, &ground, |tx, _| {
-        rates::admit(cx, tx)?;
+    let remembered = decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
         Ok(Plan::of(
             vec![Planned::private(Operation::Unsent(unsent.clone()), &by)],
             (),
@@ -93,29 +95,29 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
 }
 
 /// Stores a child's report.
-fn report(
+fn send_to_parent(
     cx: &Context<'_>,
     sending: &Sending,
     parsed: &CheckedMessage,
     child: &ChildMessage,
 ) -> Result<SentReply, Refusal> {
-    let agent = sender(cx, sending, child)?;
-    let claims = claims(cx, parsed)?;
+    let agent = sending_agent(cx, sending, child)?;
+    let claims = prepare_claims(cx, parsed)?;
     let pack = pack::resolve_pack(cx, "pointer_pack", &child.pointer_pack)?;
     let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    let wanted = all_wanted(cx, child, &ground)?;
-    let pinned = pinned(&parsed.value, &pack, &wanted);
-    let id = cx.engine.world.id().to_string();
-    findings::before_comparing(cx);
-    let decided = decide::decide(cx, &ground, |tx, now| {
-        rates::admit_many(cx, tx, claims.len())?;
+    let wanted = resolve_requests(cx, child, &ground)?;
+    let pinned = with_pinned_pointers(&parsed.value, &pack, &wanted);
+    let id = cx.engine.world.new_id().to_string();
+    findings::open_index(cx);
+    let decided = decide::plan_and_commit(cx, &ground, |tx, now| {
+        rates::admit_writes(cx, tx, claims.len())?;
         message::refuse_spent_grant(cx, tx, parsed)?;
         refuse_summary_echo(cx, tx, child, &pack, &wanted)?;
         let (mut entries, replies) = plan_claims(cx, tx, now, &ground, &claims)?;
         let stored: Vec<EngramId> = replies.iter().map(|it| it.put.id).collect();
-        entries.extend(pack.kept(tx, &ground, &by)?);
+        entries.extend(pack.planned_copies(tx, &ground, &by)?);
         let (asked, requests) = plan_requests(cx, tx, &ground, &wanted)?;
-        entries.extend(planned(asked, &by));
+        entries.extend(private_entries(asked, &by));
         let resend_of = tx.messages().unsent(ground.project, Some(&agent.handle))?;
         let pointers = claims.iter().flat_map(|it| &it.found.pointers);
         let pointers = pointers.chain(&pack.pointers);
@@ -125,21 +127,24 @@ fn report(
             to: agent.parent.iter().cloned().collect(),
             tokens: parsed.checked.tokens as u64,
             grant: parsed.grant.clone(),
-            turn: message::turn(cx, tx)?,
+            turn: message::turn_of_message(cx, tx)?,
             resend_of: resend_of.clone(),
-            files: files(pointers.map(|it| &it.target)),
-            ..kept(&pinned, &stored)
+            files: files_behind(pointers.map(|it| &it.target)),
+            ..sent_form(&pinned, &stored)
         };
         entries.push(Planned::private(Operation::Sent(Box::new(sent)), &by));
         if let Some(parent) = parent_of(tx, agent)? {
-            entries.push(Planned::private(told_to(&parent, child, &claims), &by));
+            entries.push(Planned::private(
+                served_to_parent(&parent, child, &claims),
+                &by,
+            ));
         }
         Ok(Plan::of(entries, (replies, requests, resend_of)))
     })?;
     let (mut replies, requests, resend_of) = decided.answer;
-    place(&mut replies, &decided.seqs);
+    fill_places(&mut replies, &decided.seqs);
     for reply in &replies {
-        served::note_told(cx, &reply.put.findings)?;
+        served::note_findings(cx, &reply.put.findings)?;
     }
     Ok(SentReply {
         id,
@@ -154,7 +159,7 @@ fn report(
 }
 
 /// The agent that sends a child's message.
-fn sender<'a>(
+fn sending_agent<'a>(
     cx: &'a Context<'_>,
     sending: &Sending,
     child: &ChildMessage,
@@ -178,7 +183,7 @@ fn sender<'a>(
 }
 
 /// Fills in where each claim was stored.
-fn place(replies: &mut [ClaimReply], seqs: &[u64]) {
+fn fill_places(replies: &mut [ClaimReply], seqs: &[u64]) {
     for reply in replies {
         if let Some(seq) = reply.version.and_then(|at| seqs.get(at)) {
             reply.put.seq = *seq;
@@ -188,7 +193,7 @@ fn place(replies: &mut [ClaimReply], seqs: &[u64]) {
 
 /// Prepares the engrams of a message. The skeleton in a refusal leaves out those that cannot be
 /// stored.
-fn claims<'a>(
+fn prepare_claims<'a>(
     cx: &'a Context<'_>,
     parsed: &CheckedMessage,
 ) -> Result<Vec<PreparedClaim<'a>>, Refusal> {
@@ -207,12 +212,12 @@ fn claims<'a>(
                 "an engram in a message must state a claim; operation none stores nothing",
                 "Leave the engram out.",
             )),
-            _ => put::prepare(cx, new.clone(), None, Occasion::Said),
+            _ => put::prepare_claim(cx, new.clone(), None, Occasion::Said),
         };
         match looked_up {
             Ok(claim) => claims.push(claim),
             Err(refusal) => {
-                take_out(&mut kept, at);
+                blank_engram(&mut kept, at);
                 refused.get_or_insert(refusal.at(format_args!("engrams[{at}]")));
             }
         }
@@ -230,13 +235,13 @@ fn claims<'a>(
 }
 
 /// Resolves a message's requests to read.
-fn all_wanted(
+fn resolve_requests(
     cx: &Context<'_>,
     child: &ChildMessage,
     ground: &Ground,
 ) -> Result<Vec<ResolvedRequest>, Refusal> {
     let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
-        grants::wanted(cx, ask.clone(), ground)
+        grants::resolve_request(cx, ask.clone(), ground)
             .map_err(|refusal| refusal.at(format_args!("deref_requests[{at}]")))
     });
     wanted.collect()
@@ -278,7 +283,7 @@ fn plan_claims(
     for (at, claim) in claims.iter().enumerate() {
         let before = claims[..at].iter().position(|other| claim.repeats(other));
         if let Some(same) = before.and_then(|it| replies.get(it)) {
-            replies.push(same.repeated());
+            replies.push(same.reply_to_repeat());
             continue;
         }
         let plan = put::plan_claim(cx, tx, now, ground, claim, &entries)
@@ -332,7 +337,7 @@ pub(crate) struct ClaimReply {
 
 impl ClaimReply {
     /// The reply to the same engram when it is repeated.
-    fn repeated(&self) -> Self {
+    fn reply_to_repeat(&self) -> Self {
         Self {
             put: PutReply {
                 memory_op: MemoryOp::None,
@@ -357,38 +362,42 @@ fn parent_of(tx: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
 }
 
 /// Records what a child's message shows to its parent.
-fn told_to(parent: &Agent, child: &ChildMessage, claims: &[PreparedClaim<'_>]) -> Operation {
-    let mut prints = told(&child.output.summary, None);
-    prints.extend(told(&child.output.next, None));
+fn served_to_parent(
+    parent: &Agent,
+    child: &ChildMessage,
+    claims: &[PreparedClaim<'_>],
+) -> Operation {
+    let mut prints = prints_of_shown(&child.output.summary, None);
+    prints.extend(prints_of_shown(&child.output.next, None));
     for (draft, claim) in child.engrams.iter().zip(claims) {
         let pointers = claim.found.pointers.iter().map(ToString::to_string);
-        prints.extend(told(&draft.claim, pointers));
+        prints.extend(prints_of_shown(&draft.claim, pointers));
     }
-    message::served(parent, prints)
+    message::served_operation(parent, prints)
 }
 
 /// Refuses a message with a credential in any text field.
-fn screen(value: &Value) -> Result<(), Refusal> {
+fn screen_message(value: &Value) -> Result<(), Refusal> {
     match value {
         Value::String(text) => screen_secret("the message", text),
-        Value::Array(items) => items.iter().try_for_each(screen),
+        Value::Array(items) => items.iter().try_for_each(screen_message),
         // A grant's token is meant for its recipient.
         Value::Object(fields) => fields
             .iter()
             .filter(|it| it.0 != "budget_token")
-            .try_for_each(|it| screen(it.1)),
+            .try_for_each(|it| screen_message(it.1)),
         _ => Ok(()),
     }
 }
 
-fn take_out(value: &mut Value, at: usize) {
+fn blank_engram(value: &mut Value, at: usize) {
     if let Some(engram) = value.pointer_mut(&format!("/engrams/{at}")) {
         *engram = Value::Null;
     }
 }
 
 /// A child's message with fully pinned pointers, so that it stays readable.
-fn pinned(value: &Value, pack: &Pack, wanted: &[ResolvedRequest]) -> Value {
+fn with_pinned_pointers(value: &Value, pack: &Pack, wanted: &[ResolvedRequest]) -> Value {
     let mut pinned = value.clone();
     if let Some(sent) = pinned.get_mut("pointer_pack") {
         *sent = pack.pointers.iter().map(ToString::to_string).collect();

@@ -8,18 +8,22 @@ use crate::{
     context::{
         Context, Ground, author,
         plan::{Plan, Planned},
-        project::{is_its_own, located, read, replace, seat},
+        project::{is_its_own, location_of, path_to_admit, read_id, replace_id},
     },
     decide, status,
 };
 
 /// Applies the user's decision whose memory the repository uses.
 pub(crate) fn adopt_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
-    let repo = cx.repository()?;
-    let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
-    let located = || Operation::Located(located(repo));
+    let repo = cx.require_repo()?;
+    let admitted = || {
+        Operation::Admitted(Admitted {
+            place: path_to_admit(repo),
+        })
+    };
+    let located = || Operation::Located(location_of(repo));
     let reads_outside = repo.reads_outside().is_some();
-    let (project, operations) = match (how, read(repo)) {
+    let (project, operations) = match (how, read_id(repo)) {
         (Adoption::Shared, Some(id)) => (id, vec![admitted()]),
         (Adoption::Shared, None) => {
             return Err(Refusal::new(
@@ -43,23 +47,23 @@ pub(crate) fn adopt_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Statu
             if reads_outside {
                 (id, vec![located(), admitted()])
             } else {
-                return status::where_things_stand(cx).map(Box::new);
+                return status::compose_status(cx).map(Box::new);
             }
         }
         (Adoption::Own, _) => {
-            let id = ProjectId(cx.engine.world.id());
-            replace(repo, id)?;
+            let id = ProjectId(cx.engine.world.new_id());
+            replace_id(repo, id)?;
             let admitted = reads_outside.then(admitted);
             (id, [located()].into_iter().chain(admitted).collect())
         }
     };
     let ground = Ground::of(project);
     let by = author::author_of(cx, None)?;
-    decide::decide(cx, &ground, |_, _| {
+    decide::plan_and_commit(cx, &ground, |_, _| {
         let entries = operations
             .iter()
             .map(|operation| Planned::private(operation.clone(), &by));
         Ok(Plan::of(entries.collect(), ()))
     })?;
-    status::where_things_stand(cx).map(Box::new)
+    status::compose_status(cx).map(Box::new)
 }

@@ -1,8 +1,8 @@
 //! Doctor: checks whether the home is sound and how far each follower has read, and says what to
 //! do.
 
-use crate::{Engine, context::Context, follow::no_watch, status};
-use engram_model::{Noun, Refusal, StatusReply, count, thousands};
+use crate::{Engine, context::Context, follow::describe_missing_watch, status};
+use engram_model::{Noun, Refusal, StatusReply, format_count, thousands};
 use engram_store::{Index, StoreError};
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ fn look_at_database(engine: &Engine) -> Result<Diagnosis, Refusal> {
     let found = match (problems.as_slice(), writable) {
         ([], true) => {
             let home = engine.store.home();
-            let remark = crate::home::files::remark(home).map(|it| format!("; {it}"));
+            let remark = crate::home::files::remark_on_place(home).map(|it| format!("; {it}"));
             format!("sound, at {}{}", home.display(), remark.unwrap_or_default())
         }
         ([], false) => format!(
@@ -79,7 +79,7 @@ fn look_at_database(engine: &Engine) -> Result<Diagnosis, Refusal> {
             "{} is damaged: {}; back up the home first, then restore an earlier backup or, without one, run `{} --recover`",
             engine.store.database().display(),
             problems.join("; "),
-            crate::home::files::doctor_of(engine.store.home())
+            crate::home::files::doctor_command(engine.store.home())
         ),
     };
     Ok(Diagnosis {
@@ -94,8 +94,8 @@ fn look_at_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
     let (faults, head) = engine
         .store
         .read::<_, Refusal>(|tx| Ok((tx.journal_faults(FAULTS)?, tx.head()?)))?;
-    Ok(journal(engine, faults, || {
-        format!("{}, none missing", count(head, ENTRIES))
+    Ok(journal_diagnosis(engine, faults, || {
+        format!("{}, none missing", format_count(head, ENTRIES))
     }))
 }
 
@@ -112,12 +112,12 @@ fn replay_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
                 "{}: the tables do not match the journal ({}); `{} --rebuild` rebuilds them",
                 engine.store.database().display(),
                 replayed.differences.join("; "),
-                crate::home::files::doctor_of(engine.store.home())
+                crate::home::files::doctor_command(engine.store.home())
             ),
         });
     }
-    Ok(journal(engine, replayed.faults, || {
-        let applied = count(replayed.applied, ENTRIES);
+    Ok(journal_diagnosis(engine, replayed.faults, || {
+        let applied = format_count(replayed.applied, ENTRIES);
         match (replayed.passed_over, replayed.differences.is_empty()) {
             (0, _) => format!("{applied} replayed, the tables match"),
             (newer, true) => {
@@ -133,17 +133,21 @@ fn replay_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
 /// Rebuilds the tables, and restarts the followers.
 fn rebuild_tables(engine: &Engine) -> Result<Diagnosis, Refusal> {
     let rebuilt = engine.store.rebuild(engine.world.now());
-    let rebuilt = rebuilt.map_err(|it| engine.name_the_file(it.into()))?;
+    let rebuilt = rebuilt.map_err(|it| engine.name_home(it.into()))?;
     engine.ring();
-    Ok(journal(engine, rebuilt.faults, || {
+    Ok(journal_diagnosis(engine, rebuilt.faults, || {
         format!(
             "rebuilt the tables from {}",
-            count(rebuilt.applied, ENTRIES)
+            format_count(rebuilt.applied, ENTRIES)
         )
     }))
 }
 
-fn journal(engine: &Engine, faults: Vec<String>, sound: impl FnOnce() -> String) -> Diagnosis {
+fn journal_diagnosis(
+    engine: &Engine,
+    faults: Vec<String>,
+    sound: impl FnOnce() -> String,
+) -> Diagnosis {
     Diagnosis {
         what: "journal".to_owned(),
         ok: faults.is_empty(),
@@ -170,11 +174,11 @@ fn look_at_index(engine: &Engine) -> Result<Diagnosis, Refusal> {
                 what: "index".to_owned(),
                 ok: true,
                 found: match head.saturating_sub(cursor) {
-                    0 => format!("sound, covers all of {}", count(head, ENTRIES)),
+                    0 => format!("sound, covers all of {}", format_count(head, ENTRIES)),
                     _ => format!(
                         "sound, covers {} of {}; queries read the rest from the journal",
                         thousands(cursor),
-                        count(head, ENTRIES)
+                        format_count(head, ENTRIES)
                     ),
                 },
             });
@@ -201,12 +205,12 @@ fn reindex(engine: &Engine) -> Result<Diagnosis, Refusal> {
     Index::delete(engine.store.home())?;
     *crate::lock(&engine.caches.index) = None;
     let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
-    let built = engine.catch_up_to(head);
+    let built = engine.update_index_to(head);
     Ok(Diagnosis {
         what: "index".to_owned(),
         ok: built.is_ok(),
         found: match built {
-            Ok(()) => format!("rebuilt from {}", count(head, ENTRIES)),
+            Ok(()) => format!("rebuilt from {}", format_count(head, ENTRIES)),
             Err(why) => format!("could not be rebuilt, so queries run without it: {why}"),
         },
     })
@@ -242,19 +246,19 @@ fn look_at_watches(engine: &Engine) -> Option<Diagnosis> {
         ok: refused.is_none(),
         found: refused.map_or_else(
             || "a process is told of what others write".to_owned(),
-            |why| no_watch(&why.to_string()),
+            |why| describe_missing_watch(&why.to_string()),
         ),
     })
 }
 
 fn look_at_repository(engine: &Engine) -> Diagnosis {
-    let context = Context::own(engine);
+    let context = Context::for_engine(engine);
     // The status reports known data for a missing repository; here a missing one is a fault.
     let looked = context
         .repo()
-        .and_then(|_| status::where_things_stand(&context));
+        .and_then(|_| status::compose_status(&context));
     let (ok, found) = match looked {
-        Ok(status) => (true, describe(&status)),
+        Ok(status) => (true, describe_project(&status)),
         Err(error) => (false, format!("{}: {}", error.message, error.hint)),
     };
     Diagnosis {
@@ -264,13 +268,13 @@ fn look_at_repository(engine: &Engine) -> Diagnosis {
     }
 }
 
-fn describe(status: &StatusReply) -> String {
+fn describe_project(status: &StatusReply) -> String {
     match &status.project {
         Some(project) => format!(
             "{} on {}, {}",
             project.name,
             project.branch.as_deref().unwrap_or("no branch"),
-            count(status.engrams, ("engram", "engrams"))
+            format_count(status.engrams, ("engram", "engrams"))
         ),
         None => "none here; claims belong to the home".to_owned(),
     }

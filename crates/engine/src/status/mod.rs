@@ -30,21 +30,21 @@ impl Engine {
     }
 }
 
-pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
+pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
     let id = cx.known_project()?;
-    let project = id.unwrap_or_else(|| project::of_home(&cx.engine.store));
+    let project = id.unwrap_or_else(|| project::home_project(&cx.engine.store));
     let (agent, tree) = (cx.agent()?, cx.tree()?);
     let user = agent.is_none();
     let here = match cx.repo() {
         Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
-        Err(gone) => Some(cx.seat_of_gone(gone.clone())?.status(&gone)),
+        Err(gone) => Some(cx.last_known_repository(gone.clone())?.status(&gone)),
     };
-    let watching = watching(cx)?;
+    let watching = watch_warning(cx)?;
     let limits = &cx.limits()?.deref;
     let now = cx.engine.world.now();
     let visibility = cx.visibility_in(project)?;
     cx.engine.store.read(|tx| {
-        let count = counted(
+        let count = count_visible(
             tx,
             &visibility,
             agent.map(|it| &it.handle),
@@ -82,7 +82,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
             agents: count.agents,
             budget,
             spending: match id {
-                Some(id) if user => spending(cx, tx, id)?,
+                Some(id) if user => nearest_to_limit(cx, tx, id)?,
                 _ => None,
             },
             home: user.then(|| cx.engine.store.home().display().to_string()),
@@ -92,7 +92,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
 }
 
 /// The agent in a turn that is nearest to a limit.
-fn spending(
+fn nearest_to_limit(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -107,7 +107,7 @@ fn spending(
         let last = spender.last_call;
         all.push(Spending {
             budget: budget_of(&limits, &spender.spend, &spender.turn),
-            agent: names::named(&spender.label),
+            agent: names::recorded_name(&spender.label),
             until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
         });
     }
@@ -128,7 +128,7 @@ struct ProjectCounts {
 
 /// Counts everything for the user. For an agent, counts the claims that it may see, up to
 /// [`COUNTED`], and the agents that said them.
-fn counted(
+fn count_visible(
     tx: &Reader<'_>,
     visibility: &Visibility,
     caller: Option<&AgentId>,
@@ -192,7 +192,7 @@ fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
 
 /// Why only part of the working tree is watched, according to its follower, or why this process
 /// polls for changes by others.
-pub(crate) fn watching(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
+pub(crate) fn watch_warning(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
     let of_tree = match cx.tree()? {
         Some(tree) if is_followed(cx.engine, &tree) => {
             let store = &cx.engine.store;
@@ -201,5 +201,5 @@ pub(crate) fn watching(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
         _ => None,
     };
     let note = of_tree.and_then(|looked| looked.note);
-    Ok(note.or_else(|| cx.engine.unwatched()))
+    Ok(note.or_else(|| cx.engine.why_unwatched()))
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 /// If the database is sound or not ours, or if nothing of it can be read. Then nothing is changed.
 pub fn recover(home: &Path) -> Result<Recovered, Refusal> {
     let world = World::system();
-    if is_sound(home, world.id()) {
+    if is_sound(home, world.new_id()) {
         return Err(Refusal::new(
             Code::NotFound,
             format!(
@@ -21,7 +21,7 @@ pub fn recover(home: &Path) -> Result<Recovered, Refusal> {
             "Nothing was changed. `engram doctor --replay` compares its tables with the journal.",
         ));
     }
-    Ok(engram_store::recover(home, world.id(), world.now())?)
+    Ok(engram_store::recover(home, world.new_id(), world.now())?)
 }
 
 fn is_sound(home: &Path, id: ulid::Ulid) -> bool {

@@ -11,7 +11,7 @@ use crate::{
         plan::{Plan, Planned},
     },
     decide,
-    verdicts::settle::words,
+    verdicts::settle::validated_text,
 };
 
 /// Lets an open conflict pass the gate for the user, or withdraws that permission.
@@ -21,11 +21,11 @@ pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Confl
         why,
         undo,
     } = allow;
-    let why = words(cx, "the reason", Some(why))?;
-    let known = list::one_conflict(cx, conflict)?;
+    let why = validated_text(cx, "the reason", Some(why))?;
+    let known = list::find_conflict(cx, conflict)?;
     if undo {
         return if known.allowed.is_some() {
-            permit(cx, known.id, why.unwrap_or_default(), true)
+            record_permit(cx, known.id, why.unwrap_or_default(), true)
         } else {
             Ok(known)
         };
@@ -47,10 +47,10 @@ pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Confl
     if known.allowed.as_ref().is_some_and(|it| it.why == why) {
         return Ok(known);
     }
-    permit(cx, known.id, why, false)
+    record_permit(cx, known.id, why, false)
 }
 
-fn permit(
+fn record_permit(
     cx: &Context<'_>,
     id: ConflictId,
     why: String,
@@ -58,11 +58,11 @@ fn permit(
 ) -> Result<Box<Conflict>, Refusal> {
     let by = author::author_of(cx, None)?;
     let permit = Permit { id, why, undone };
-    decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
+    decide::plan_and_commit(cx, &Ground::of(cx.project()?), |_, _| {
         Ok(Plan::of(
             vec![Planned::new(Operation::Allowed(permit.clone()), &by, true)],
             (),
         ))
     })?;
-    list::one_conflict(cx, id)
+    list::find_conflict(cx, id)
 }

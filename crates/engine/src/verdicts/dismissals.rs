@@ -6,9 +6,9 @@ use engram_store::{Pair, Reader};
 use crate::{
     claims::close,
     conflicts::{
-        lifecycle::{both_hold, holding},
-        rights::{self, is_persons},
-        shown::ShownConflict,
+        conflict_view::ShownConflict,
+        lifecycle::{both_hold, holding_sides},
+        rights::{self, is_by_person},
     },
     context::{Context, plan::Planned},
     verdicts::settle::ProposedVerdict,
@@ -22,20 +22,20 @@ pub(super) fn refuse_dismissal(
     tx: &Reader<'_>,
     pair: &Pair,
 ) -> Result<(), Refusal> {
-    let holding = holding(tx, pair, cx.engine.world.now(), &[], &[])?;
+    let holding = holding_sides(tx, pair, cx.engine.world.now(), &[], &[])?;
     for voice in holding.iter().flatten() {
-        close::refuse_close(cx, voice).map_err(|refusal| not_for_agents(voice, refusal))?;
+        close::refuse_close(cx, voice).map_err(|refusal| agent_refusal(voice, refusal))?;
     }
     let visibility = cx.visibility()?;
     for other in tx.conflicts_between(pair.project, &pair.sides)? {
         if let Some(seq) = other.verdict.filter(|_| visibility.may_know_of(other.run)) {
-            rights::refuse_change(cx, tx, seq)?;
+            rights::refuse_overruling(cx, tx, seq)?;
         }
     }
     Ok(())
 }
 
-fn not_for_agents(voice: &Engram, refusal: Refusal) -> Refusal {
+fn agent_refusal(voice: &Engram, refusal: Refusal) -> Refusal {
     if voice.agent.is_some() {
         return refusal;
     }
@@ -48,7 +48,7 @@ fn not_for_agents(voice: &Engram, refusal: Refusal) -> Refusal {
 
 /// The dismissals of other conflicts of the same sides that follow from one: for an agent those of
 /// its own run, for a person all that are open. Only the main verdict carries the reason.
-pub(super) fn dismissed_with(
+pub(super) fn plan_other_dismissals(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -60,7 +60,7 @@ pub(super) fn dismissed_with(
     for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
         let is_settled = match other.status {
             ConflictStatus::Dismissed => match other.verdict {
-                Some(seq) if is_person => is_persons(tx, seq)?,
+                Some(seq) if is_person => is_by_person(tx, seq)?,
                 _ => true,
             },
             status => status != ConflictStatus::Open,
@@ -71,13 +71,13 @@ pub(super) fn dismissed_with(
         if refuse_dismissal(cx, tx, &other).is_err() || !both_hold(tx, &other, clock)? {
             continue;
         }
-        entries.push(ruled_too(&other, Some(How::Dismissed), asked));
+        entries.push(accompanying_verdict(&other, Some(How::Dismissed), asked));
     }
     Ok(entries)
 }
 
 /// Undoes a dismissal also for each conflict of the same sides that was dismissed with it.
-pub(super) fn reopened_with(
+pub(super) fn plan_other_reopenings(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -101,14 +101,14 @@ pub(super) fn reopened_with(
             continue;
         }
         if is_person || author(&other)? == whose {
-            entries.push(ruled_too(&other, None, asked));
+            entries.push(accompanying_verdict(&other, None, asked));
         }
     }
     Ok(entries)
 }
 
 /// A verdict that ends no version and has no reason; without `how`, it reopens the conflict.
-fn ruled_too(pair: &Pair, how: Option<How>, asked: &ProposedVerdict) -> Planned {
+fn accompanying_verdict(pair: &Pair, how: Option<How>, asked: &ProposedVerdict) -> Planned {
     let status = how.map_or(ConflictStatus::Open, |_| ConflictStatus::Dismissed);
     let ruling = Ruling {
         id: pair.id,

@@ -1,9 +1,9 @@
 //! Replaces both sides of a conflict by one claim.
 
 use crate::{
-    conflicts::{risks::sources, shown::ShownConflict},
+    conflicts::{conflict_view::ShownConflict, risks::pointers_of_both},
     context::Context,
-    verdicts::settle::{ProposedVerdict, words},
+    verdicts::settle::{ProposedVerdict, validated_text},
 };
 use engram_model::{
     Code, Durability, Engram, EngramId, Provenance, Record, Refusal, Scope, Source,
@@ -12,8 +12,8 @@ use engram_store::{Reader, side};
 use sha2::{Digest, Sha256};
 
 /// Checks the text of a merge.
-pub(super) fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
-    let words = words(cx, "the merged claim", Some(text))?;
+pub(super) fn validated_merge_claim(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
+    let words = validated_text(cx, "the merged claim", Some(text))?;
     words.ok_or_else(|| {
         Refusal::new(
             Code::SchemaInvalid,
@@ -25,7 +25,7 @@ pub(super) fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, R
 
 /// The claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope
 /// no wider than either's, and the later end.
-pub(super) fn merged(
+pub(super) fn merged_version(
     cx: &Context<'_>,
     found: &ShownConflict,
     text: &str,
@@ -34,7 +34,7 @@ pub(super) fn merged(
     let [a, b] = &found.voices;
     let agent = cx.agent()?;
     let clock = cx.engine.world.now();
-    let id = EngramId(cx.engine.world.id());
+    let id = EngramId(cx.engine.world.new_id());
     let narrow = if a.scope < b.scope { a } else { b };
     // If one of the claims has no end, the merged claim has none either.
     let lasting = match (a.expires_at, b.expires_at) {
@@ -69,7 +69,7 @@ pub(super) fn merged(
         ttl: lasting.ttl.clone(),
         expires_at: lasting.expires_at,
         durability: if durable { a } else { b }.durability,
-        pointers: sources(b, a),
+        pointers: pointers_of_both(b, a),
         confidence: match agent {
             // An agent's merge is no more confident than either claim.
             Some(_) => a.confidence.min(b.confidence),
@@ -99,7 +99,7 @@ pub(super) fn check_merged(
     let (visibility, clock) = (cx.visibility()?, cx.engine.world.now());
     let engram = tx.engram(id)?.filter(|it| visibility.may_see(it));
     let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
-        return Err(crate::not_found(id));
+        return Err(crate::no_engram(id));
     };
     if !engram.holds_now(clock) {
         return not("no longer holds", "Commit the merged claim first.");

@@ -2,12 +2,12 @@
 //! windows.
 
 use crate::{
-    claims::{close, put::answered},
+    claims::{close, put::end_todos},
     conflicts::{
+        conflict_view::{ShownConflict, conflict_to_show, visible_conflict},
         findings::{self, CompareOptions},
         list::no_conflict,
-        rights::{self, is_persons},
-        shown::{ShownConflict, shown, standing},
+        rights::{self, is_by_person},
     },
     context::{
         Context, Ground, author,
@@ -47,28 +47,30 @@ pub(super) struct VerdictEffects {
 
 pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<ResolveReply, Refusal> {
     let Resolve { conflict, how, why } = asked;
-    let why = words(cx, "the reason", why)?;
+    let why = validated_text(cx, "the reason", why)?;
     let how = match how {
-        Settle::Merge(text) => Settle::Merge(merge::claim_of_merge(cx, text)?),
+        Settle::Merge(text) => Settle::Merge(merge::validated_merge_claim(cx, text)?),
         other => other,
     };
     let project = cx.project()?;
     let by = author::author_of(cx, None)?;
-    findings::before_comparing(cx);
-    let decided = decide::decide(cx, &Ground::of(project), |tx, now| {
-        rates::admit(cx, tx)?;
+    findings::open_index(cx);
+    let decided = decide::plan_and_commit(cx, &Ground::of(project), |tx, now| {
+        rates::admit_write(cx, tx)?;
         let clock = cx.engine.world.now();
         let pair = tx.conflict(conflict)?.filter(|it| it.project == project);
         let visibility = cx.visibility()?;
         let leads_to = |pair| {
             if matches!(how, Settle::Undo) {
-                undo::settled_last(tx, pair, &visibility)
+                undo::last_settled(tx, pair, &visibility)
             } else {
-                standing(tx, pair, &visibility, clock)
+                conflict_to_show(tx, pair, &visibility, clock)
             }
         };
         let pair = pair.map(leads_to).transpose()?;
-        let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &visibility, clock))?;
+        let found = pair.map_or(Ok(None), |pair| {
+            visible_conflict(tx, pair, &visibility, clock)
+        })?;
         let found = found.ok_or_else(|| no_conflict(conflict))?;
         let asked = ProposedVerdict {
             how: how.clone(),
@@ -85,7 +87,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
 }
 
 /// Checks the text of a verdict; `None` if it is empty.
-pub(super) fn words(
+pub(super) fn validated_text(
     cx: &Context<'_>,
     field: &str,
     text: Option<String>,
@@ -119,14 +121,15 @@ fn plan_verdict(
     match (&asked.how, found.pair.status) {
         (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
-            rights::refuse_change(cx, tx, seq)?;
+            rights::refuse_overruling(cx, tx, seq)?;
             for voice in &found.voices {
                 close::refuse_topic(cx, &voice.topic)?;
             }
-            let mut done = undo::undone(cx, tx, found, &ruling, asked)?;
-            done.entries
-                .extend(dismissals::reopened_with(cx, tx, found, &ruling, asked)?);
-            Ok(planned(found, asked, done, None))
+            let mut done = undo::plan_undo(cx, tx, found, &ruling, asked)?;
+            done.entries.extend(dismissals::plan_other_reopenings(
+                cx, tx, found, &ruling, asked,
+            )?);
+            Ok(verdict_plan(found, asked, done, None))
         }
         // A verdict can be undone even if the conflict was found again since, by a version that the
         // judge could not see or by somebody who repeated the claim.
@@ -134,8 +137,8 @@ fn plan_verdict(
             if cx.agent()?.is_none() && found.pair.ruled.is_some() =>
         {
             let (_, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
-            let done = undo::undone(cx, tx, found, &ruling, asked)?;
-            Ok(planned(found, asked, done, None))
+            let done = undo::plan_undo(cx, tx, found, &ruling, asked)?;
+            Ok(verdict_plan(found, asked, done, None))
         }
         (Settle::Undo, _) => match last {
             // Only a repeated undo gets the earlier reply, not an undo after an allowance or after
@@ -145,18 +148,18 @@ fn plan_verdict(
                     && found.conflict.status == ConflictStatus::Open
                     && found.pair.allowed.is_none_or(|it| it < seq) =>
             {
-                repeated(cx, tx, found, seq, ruling)
+                plan_repeated_verdict(cx, tx, found, seq, ruling)
             }
             _ => Err(undo::nothing_to_undo(found)),
         },
         (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
-            if !is_same(tx, found, &ruling, &asked.how, &cx.visibility()?)? {
+            if !is_same_verdict(tx, found, &ruling, &asked.how, &cx.visibility()?)? {
                 Err(settled_already(cx.caller, found))
-            } else if cx.agent()?.is_none() && !is_persons(tx, seq)? {
-                confirmed(cx, tx, found, asked, ruling)
+            } else if cx.agent()?.is_none() && !is_by_person(tx, seq)? {
+                plan_confirmation(cx, tx, found, asked, ruling)
             } else {
-                repeated(cx, tx, found, seq, ruling)
+                plan_repeated_verdict(cx, tx, found, seq, ruling)
             }
         }
         _ if found.conflict.status == ConflictStatus::Closed => {
@@ -165,15 +168,15 @@ fn plan_verdict(
         _ => {
             // What a person decided, even the undoing of a verdict, only a person may change.
             if let Some((seq, _)) = last {
-                rights::refuse_change(cx, tx, seq)?;
+                rights::refuse_overruling(cx, tx, seq)?;
             }
-            ruled(cx, tx, found, asked)
+            plan_ruling(cx, tx, found, asked)
         }
     }
 }
 
 /// Gives a verdict on an open conflict.
-fn ruled(
+fn plan_ruling(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -184,20 +187,20 @@ fn ruled(
         Settle::Dismiss => {
             dismissals::refuse_dismissal(cx, tx, &found.pair)?;
             done.entries
-                .extend(dismissals::dismissed_with(cx, tx, found, asked)?);
+                .extend(dismissals::plan_other_dismissals(cx, tx, found, asked)?);
             (How::Dismissed, None, None)
         }
         Settle::Winner(_) | Settle::Newer | Settle::Surer => {
-            let winner = winning(tx, found, &asked.how, &cx.visibility()?)?;
+            let winner = winning_side(tx, found, &asked.how, &cx.visibility()?)?;
             close_side(cx, tx, found, 1 - winner, asked, &mut done)?;
             let side = found.sides.get(winner).cloned();
             (How::Winner, side, None)
         }
         Settle::Merge(text) => {
-            let merged = merge::merged(cx, found, text, asked)?;
+            let merged = merge::merged_version(cx, found, text, asked)?;
             close_side(cx, tx, found, 0, asked, &mut done)?;
             close_side(cx, tx, found, 1, asked, &mut done)?;
-            store(cx, tx, found, merged, asked, &mut done);
+            store_version(cx, tx, found, merged, asked, &mut done);
             (How::Merge, None, None)
         }
         Settle::MergedBy(id) => {
@@ -208,18 +211,23 @@ fn ruled(
         }
         Settle::Undo => return Err(undo::nothing_to_undo(found)),
     };
-    Ok(planned(found, asked, done, Some((how, winner, merged))))
+    Ok(verdict_plan(
+        found,
+        asked,
+        done,
+        Some((how, winner, merged)),
+    ))
 }
 
 /// Makes an agent's verdict the person's, if a person gives the same one.
-fn confirmed(
+fn plan_confirmation(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
     asked: &ProposedVerdict,
     ruling: Ruling,
 ) -> Result<Plan<ResolveReply>, Refusal> {
-    let mut plan = repeated(cx, tx, found, 0, ruling.clone())?;
+    let mut plan = plan_repeated_verdict(cx, tx, found, 0, ruling.clone())?;
     let why = asked.why.clone().or_else(|| ruling.why.clone());
     let ruling = Ruling { why, ..ruling };
     plan.entries.push(ruling_on(found, ruling, asked));
@@ -233,7 +241,7 @@ fn ruling_on(found: &ShownConflict, ruling: Ruling, asked: &ProposedVerdict) -> 
 
 /// Replies to a repeated verdict, which changes nothing. Lists only versions that the caller may
 /// see.
-fn repeated(
+fn plan_repeated_verdict(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -284,7 +292,7 @@ fn close_side(
         }
         close::refuse_close(cx, &engram)?;
         done.entries
-            .extend(answered(tx, engram.lineage_id, &asked.by)?);
+            .extend(end_todos(tx, engram.lineage_id, &asked.by)?);
         done.closed.push(engram.id);
         done.entries.push(Planned::ended(&engram, &asked.by));
     }
@@ -292,7 +300,7 @@ fn close_side(
 }
 
 /// Stores a version that a verdict creates, and the conflicts of that version.
-pub(super) fn store(
+pub(super) fn store_version(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -300,7 +308,7 @@ pub(super) fn store(
     asked: &ProposedVerdict,
     done: &mut VerdictEffects,
 ) {
-    let compared = findings::compare(
+    let compared = findings::compare_version(
         cx,
         tx,
         &engram,
@@ -318,7 +326,7 @@ pub(super) fn store(
 }
 
 /// The entries of a verdict, its own entry last; without `how`, it reopens the conflict.
-fn planned(
+fn verdict_plan(
     found: &ShownConflict,
     asked: &ProposedVerdict,
     done: VerdictEffects,
@@ -361,7 +369,7 @@ fn planned(
 }
 
 /// The side that wins: 0 is `a`.
-fn winning(
+fn winning_side(
     tx: &Reader<'_>,
     found: &ShownConflict,
     how: &Settle,
@@ -399,7 +407,7 @@ fn winning(
 }
 
 /// Whether a verdict is the same as the previous one.
-fn is_same(
+fn is_same_verdict(
     tx: &Reader<'_>,
     found: &ShownConflict,
     ruling: &Ruling,
@@ -408,7 +416,7 @@ fn is_same(
 ) -> Result<bool, Refusal> {
     Ok(match (how, ruling.how) {
         (Settle::Winner(_) | Settle::Newer | Settle::Surer, Some(How::Winner)) => {
-            let side = found.sides.get(winning(tx, found, how, visibility)?);
+            let side = found.sides.get(winning_side(tx, found, how, visibility)?);
             side == ruling.winner.as_ref()
         }
         (Settle::Merge(text), Some(How::Merge)) => match ruling.stored.first() {

@@ -3,16 +3,16 @@
 
 use crate::{
     claims::{close, lineage},
-    conflicts::{lifecycle::holding, risks::ended_report, shown::ShownConflict},
+    conflicts::{conflict_view::ShownConflict, lifecycle::holding_sides, risks::ended_report},
     context::{Context, plan::Planned, visibility::Visibility},
-    verdicts::settle::{ProposedVerdict, VerdictEffects, store},
+    verdicts::settle::{ProposedVerdict, VerdictEffects, store_version},
 };
 use engram_model::{Code, Engram, Refusal, is_over, operation::Ruling};
 use engram_store::{Pair, Reader};
 
 /// The conflict whose verdict an undo by this id removes: of the conflicts of the same sides that
 /// the caller may see, the one with the newest verdict.
-pub(super) fn settled_last(
+pub(super) fn last_settled(
     tx: &Reader<'_>,
     pair: Pair,
     visibility: &Visibility,
@@ -26,7 +26,7 @@ pub(super) fn settled_last(
 }
 
 /// Makes the versions that a verdict closed hold again, and closes those that it stored.
-pub(super) fn undone(
+pub(super) fn plan_undo(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -58,18 +58,18 @@ pub(super) fn undone(
         let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
         if is_newest && !is_gone {
             close::refuse_close(cx, &old)?;
-            let engram = lineage::again(cx, old, asked.now, None);
-            store(cx, tx, found, engram, asked, &mut done);
+            let engram = lineage::restored_version(cx, old, asked.now, None);
+            store_version(cx, tx, found, engram, asked, &mut done);
         }
     }
     // Claims made since may have other words, so the sides may no longer hold.
     let begun: Vec<Engram> = done.entries.iter().filter_map(Planned::version).collect();
-    let sides = holding(tx, &found.pair, clock, &done.closed, &begun)?;
+    let sides = holding_sides(tx, &found.pair, clock, &done.closed, &begun)?;
     done.is_closed = sides.iter().any(Vec::is_empty);
     if !done.is_closed
         && let Some(old) = ended_report(tx, &found.pair)?
     {
-        let risk = lineage::again(cx, old, asked.now, None);
+        let risk = lineage::restored_version(cx, old, asked.now, None);
         done.entries.push(Planned::stored(risk, &asked.by, None));
     }
     Ok(done)

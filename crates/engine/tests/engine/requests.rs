@@ -34,7 +34,7 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
             let answer = engine.0.handle(&caller, request);
             let moved = engine.head() - before;
             let name = terms.name;
-            if !terms.who.is(&caller) {
+            if !terms.who.may_ask(&caller) {
                 refused(answer, Code::ScopeDenied);
                 assert_eq!(moved, 0, "{name}");
                 continue;

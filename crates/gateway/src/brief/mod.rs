@@ -341,7 +341,7 @@ fn claim_line(claim: &BriefCandidate, part: BriefPart) -> BriefLine {
         marks.push("in conflict");
     }
     marks.extend(match claim.evidence {
-        Some(drifted) if Evidence::DRIFTED.contains(&drifted) => Some(drifted.words()),
+        Some(drifted) if Evidence::DRIFTED.contains(&drifted) => Some(drifted.in_words()),
         _ => None,
     });
     let marks = if marks.is_empty() {

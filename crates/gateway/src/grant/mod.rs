@@ -124,7 +124,9 @@ fn refuse_unpinned(pointer: &Pointer) -> Result<(), Refusal> {
         |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
     let pinned = match &pointer.target {
         Target::Url { digest, .. } => digest.is_some(),
-        _ => pointer.kept().is_some() || pointer.commits().iter().all(|it| is_commit(it)),
+        _ => {
+            pointer.snapshot_digest().is_some() || pointer.commits().iter().all(|it| is_commit(it))
+        }
     };
     let is_worktree = pointer.to_string().ends_with("@worktree");
     if pinned && !is_worktree {

@@ -10,7 +10,7 @@ mod skeleton;
 
 use engram_model::{
     ChildMessage, Code, Cut, Draft, Limits, Message, NewEngram, ParentMessage, PointerInput,
-    Refusal, shorten, unseen,
+    Refusal, find_unseen, shorten,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -117,7 +117,7 @@ fn refuse_unseen(message: &Value) -> Result<(), Refusal> {
     code::walk(message, &mut String::new(), &mut |at, text| {
         found = found
             .take()
-            .or_else(|| unseen(text).map(|c| (at.to_owned(), c)));
+            .or_else(|| find_unseen(text).map(|c| (at.to_owned(), c)));
     });
     match found {
         Some((at, unseen)) => Err(Refusal::unseen(&format!("`{at}`"), unseen)),

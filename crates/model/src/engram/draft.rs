@@ -116,21 +116,21 @@ impl Draft {
             _ => self.fact_type.unwrap_or(FactType::Observation),
         };
         let corrects = match operation {
-            MemoryOp::Delete => Some(self.retired()?),
-            _ => self.corrected()?,
+            MemoryOp::Delete => Some(self.retired_lineage()?),
+            _ => self.corrected_lineage()?,
         };
         let provenance = self.provenance;
         Ok(NewEngram {
             claim: check_claim(&self.claim, limits)?,
-            pointers: pointers(self.pointers, limits)?,
+            pointers: validated_pointers(self.pointers, limits)?,
             kind,
             fact_type,
-            confidence: confidence(self.confidence)?,
+            confidence: validated_confidence(self.confidence)?,
             ttl: self.ttl.map(|ttl| ttl.parse()).transpose()?,
             scope: self.scope.unwrap_or(Scope::Project),
             topic: check_topic(self.topic.as_deref().unwrap_or_default())?,
-            tags: tags(self.tags, limits)?,
-            agent: name(
+            tags: validated_tags(self.tags, limits)?,
+            agent: validated_name(
                 self.agent
                     .or(provenance.as_ref().map(|p| p.created_by.clone())),
             )?,
@@ -141,16 +141,16 @@ impl Draft {
         })
     }
 
-    fn corrected(&self) -> Result<Option<EngramId>, Refusal> {
+    fn corrected_lineage(&self) -> Result<Option<EngramId>, Refusal> {
         let text = self.corrects_lineage.as_deref();
         text.filter(|it| !it.is_empty()).map(str::parse).transpose()
     }
 
     /// The lineage, or a version of it, that `operation: delete` ends. Nothing else of such a draft
     /// is read.
-    pub fn retired(&self) -> Result<EngramId, Refusal> {
-        self.corrected()?.ok_or_else(|| {
-            schema(
+    pub fn retired_lineage(&self) -> Result<EngramId, Refusal> {
+        self.corrected_lineage()?.ok_or_else(|| {
+            schema_refusal(
                 "operation delete needs corrects_lineage",
                 "Set corrects_lineage to the lineage_id of the claim to retire.",
             )
@@ -158,7 +158,7 @@ impl Draft {
     }
 }
 
-fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+fn schema_refusal(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::SchemaInvalid, message, hint)
 }
 
@@ -169,14 +169,14 @@ fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
 pub fn check_claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(schema(
+        return Err(schema_refusal(
             "the claim is empty",
             "State the finding in one to three sentences.",
         ));
     }
     // Other control characters are allowed: every surface shows them visibly.
     if text.contains('\0') {
-        return Err(schema(
+        return Err(schema_refusal(
             "the claim contains a NUL character",
             "Send plain text.",
         ));
@@ -198,7 +198,7 @@ pub fn check_claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
-fn pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, Refusal> {
+fn validated_pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, Refusal> {
     if inputs.is_empty() {
         return Err(Refusal::new(
             Code::Unanchored,
@@ -207,7 +207,7 @@ fn pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, 
         ));
     }
     if inputs.len() > limits.pointers {
-        return Err(schema(
+        return Err(schema_refusal(
             format!(
                 "the engram has {} pointers; the limit is {}",
                 inputs.len(),
@@ -226,10 +226,10 @@ fn pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, 
     Ok(out)
 }
 
-fn confidence(given: Option<f64>) -> Result<f64, Refusal> {
+fn validated_confidence(given: Option<f64>) -> Result<f64, Refusal> {
     match given.unwrap_or(CONFIDENCE) {
         value if (0.0..=1.0).contains(&value) => Ok(value),
-        value => Err(schema(
+        value => Err(schema_refusal(
             format!("confidence {value:?} is not between 0 and 1"),
             "Use 1.0 if verified in code, 0.7 if observed, 0.3 if inferred.",
         )),
@@ -248,21 +248,21 @@ pub fn check_topic(text: &str) -> Result<String, Refusal> {
     if ok {
         Ok(text.to_owned())
     } else {
-        Err(schema(
+        Err(schema_refusal(
             format!("{:?} is not a topic", shorten(text, 80)),
             "A topic is a short path such as payments/webhooks.",
         ))
     }
 }
 
-fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
+fn validated_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
     let mut out: Vec<String> = Vec::new();
     let sent = tags.len();
     for tag in tags {
         let tag = tag.trim().to_owned();
         let chars = tag.chars().count();
         if chars == 0 || chars > limits.tag_chars || tag.chars().any(char::is_control) {
-            return Err(schema(
+            return Err(schema_refusal(
                 format!("{:?} is not a tag", shorten(&tag, 60)),
                 format!("A tag is a word of 1 to {} characters.", limits.tag_chars),
             ));
@@ -271,7 +271,7 @@ fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
             continue;
         }
         if out.len() == limits.tags {
-            return Err(schema(
+            return Err(schema_refusal(
                 format!("the engram has {sent} tags; the limit is {}", limits.tags),
                 "Keep the tags that someone would search for.",
             ));
@@ -281,10 +281,10 @@ fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
     Ok(out)
 }
 
-fn name(agent: Option<String>) -> Result<Option<String>, Refusal> {
+fn validated_name(agent: Option<String>) -> Result<Option<String>, Refusal> {
     match agent.map(|it| it.trim().to_owned()) {
         Some(name) if name.chars().count() > 80 || name.chars().any(char::is_control) => {
-            Err(schema(
+            Err(schema_refusal(
                 "the agent's name is not valid",
                 "Use a short name such as programmer-2.",
             ))

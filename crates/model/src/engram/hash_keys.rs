@@ -62,16 +62,16 @@ impl HashKeys {
 /// Returns the keys of a claim, or of a query, which has no pointers, topic or tags.
 pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]) -> HashKeys {
     let mut keys = Collector::default();
-    keys.text(claim);
+    keys.add_text(claim);
     for pointer in pointers {
         keys.end_run();
         if pointer.kind() != crate::PointerType::Url {
-            keys.file(pointer.name());
-            keys.words_of(stem_of(base_of(pointer.name())));
+            keys.add_file(pointer.name());
+            keys.add_words(stem_of(base_of(pointer.name())));
         }
         if let crate::Target::Test { name, .. } = &pointer.target {
             keys.end_run();
-            keys.text(name);
+            keys.add_text(name);
         }
     }
     let mut path = String::new();
@@ -81,14 +81,14 @@ pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]
         } else {
             format!("{path}/{}", part.to_lowercase())
         };
-        keys.concept(format!("topic:{path}"));
+        keys.add_concept(format!("topic:{path}"));
         keys.end_run();
-        keys.words_of(part);
+        keys.add_words(part);
     }
     for tag in tags {
-        keys.concept(format!("tag:{}", tag.to_lowercase()));
+        keys.add_concept(format!("tag:{}", tag.to_lowercase()));
         keys.end_run();
-        keys.words_of(tag);
+        keys.add_words(tag);
     }
     keys.finish()
 }
@@ -202,37 +202,37 @@ impl Collector {
         }
     }
 
-    fn concept(&mut self, key: String) {
+    fn add_concept(&mut self, key: String) {
         self.add(3, key);
     }
 
-    fn text(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         for raw in text.split(|c: char| !(c.is_alphanumeric() || "_-./:@#$".contains(c))) {
             let raw = raw.trim_matches(|c: char| "-./:@#$".contains(c));
             if !raw.is_empty() {
-                self.token(raw);
+                self.add_token(raw);
             }
         }
     }
 
-    fn token(&mut self, raw: &str) {
+    fn add_token(&mut self, raw: &str) {
         let digits = raw.starts_with(|c: char| c.is_ascii_digit());
         let letters = raw.contains(|c: char| c.is_alphabetic());
         if is_path(raw) {
-            self.file(raw);
+            self.add_file(raw);
         } else if digits && !raw.contains(['_', ':']) {
             self.add(1, raw.to_lowercase());
-            self.next_in_run(raw.to_lowercase());
+            self.extend_run(raw.to_lowercase());
             return;
         } else if letters && is_identifier(raw) {
             self.add(0, raw.to_lowercase());
         }
-        self.words_of(raw);
+        self.add_words(raw);
     }
 
     /// Adds the keys of a path: the path, its base name and stem, and the concept of its first two
     /// folders.
-    fn file(&mut self, path: &str) {
+    fn add_file(&mut self, path: &str) {
         let lower = path.to_lowercase();
         let base = base_of(&lower).to_owned();
         self.add(2, lower.clone());
@@ -241,22 +241,22 @@ impl Collector {
         let parts: Vec<&str> = lower.split('/').collect();
         if let [group, member, _, ..] = parts.as_slice() {
             let group = group.strip_suffix('s').unwrap_or(group);
-            self.concept(format!("{group}:{member}"));
+            self.add_concept(format!("{group}:{member}"));
         }
     }
 
-    fn words_of(&mut self, raw: &str) {
+    fn add_words(&mut self, raw: &str) {
         let stemmer = Stemmer::create(Algorithm::English);
         for part in split_parts(raw) {
             let word = stemmer.stem(&part).into_owned();
             if !STOP.contains(&part.as_str()) {
                 self.add(4, word.clone());
             }
-            self.next_in_run(word);
+            self.extend_run(word);
         }
     }
 
-    fn next_in_run(&mut self, word: String) {
+    fn extend_run(&mut self, word: String) {
         match self.runs.last_mut() {
             Some(run) => run.push(word),
             None => self.runs.push(vec![word]),

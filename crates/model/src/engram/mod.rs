@@ -364,7 +364,7 @@ impl Record {
 
     /// Another version of the claim, which says the same from now on.
     #[must_use]
-    pub fn anew(self, id: EngramId, clock: Timestamp, now: JournalTime) -> Self {
+    pub fn next_version(self, id: EngramId, clock: Timestamp, now: JournalTime) -> Self {
         Self {
             id,
             valid_from: now.0,
@@ -415,12 +415,12 @@ impl Engram {
     }
 
     /// Returns its place in a list: its own `seq`, or the place that it took over.
-    pub fn placed(&self) -> u64 {
+    pub fn list_place(&self) -> u64 {
         self.place.map_or(self.seq, |it| it.seq)
     }
 
     /// Returns the time of its place in a list.
-    pub fn placed_at(&self) -> Timestamp {
+    pub fn list_time(&self) -> Timestamp {
         self.place.map_or(self.valid_from, |it| it.at)
     }
 

@@ -143,7 +143,7 @@ pub struct Served {
 
 impl Served {
     /// Records what an agent was shown without asking. It counts as a read of no claim.
-    pub fn told(to: &Agent, prints: Vec<u64>) -> Self {
+    pub fn of_unasked(to: &Agent, prints: Vec<u64>) -> Self {
         Self {
             to: to.handle.clone(),
             run: to.run,
@@ -233,14 +233,14 @@ pub struct Requested {
     /// The intended use; stored beside the journal.
     #[serde(skip)]
     pub intended_use: String,
-    /// The hex sha256 of [`Requested::words`].
+    /// The hex sha256 of [`Requested::stored_text`].
     #[serde(default)]
     pub digest: String,
 }
 
 impl Requested {
     /// Returns the reason and the intended use as stored.
-    pub fn words(&self) -> String {
+    pub fn stored_text(&self) -> String {
         json!({ "reason": self.reason, "intended_use": self.intended_use }).to_string()
     }
 }

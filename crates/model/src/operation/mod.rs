@@ -418,7 +418,7 @@ impl Operation {
     /// Removes what was erased: the topic, author and addresses of a claim, the address of an
     /// event, the path of a stored file.
     #[must_use]
-    pub fn without(self, erased: &Redaction) -> Self {
+    pub fn without_erased(self, erased: &Redaction) -> Self {
         let without_path = |mut snapshot: Snapshot| {
             if erased.digests.contains(&snapshot.digest_hex) {
                 snapshot.path.clear();

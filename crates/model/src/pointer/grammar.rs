@@ -115,12 +115,12 @@ fn parse_sam(text: &str, rest: &str) -> Result<Target, Refusal> {
     Ok(Target::Sam {
         kind: word(kind)?,
         slug: word(slug)?,
-        date: day(pin).ok_or_else(|| invalid(text, "has a pin that is not a date", hint))?,
+        date: parse_day(pin).ok_or_else(|| invalid(text, "has a pin that is not a date", hint))?,
     })
 }
 
 /// Parses `YYYY-MM-DD` and no other ISO 8601 spelling.
-fn day(text: &str) -> Option<Date> {
+fn parse_day(text: &str) -> Option<Date> {
     let shape = text.len() == 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
     shape.then(|| text.parse().ok()).flatten()
 }

@@ -24,7 +24,7 @@ impl Evidence {
     pub const DRIFTED: [Self; 2] = [Self::NeedsReverification, Self::EvidenceGone];
 
     /// The state in words, as every surface shows it.
-    pub fn words(self) -> &'static str {
+    pub fn in_words(self) -> &'static str {
         match self {
             Self::Holds => "evidence unchanged",
             Self::NeedsReverification => "edited: check",
@@ -106,7 +106,7 @@ impl CheckedPointer {
     }
 
     /// The state in words: `moved, now src/a.rs#L3-L9`.
-    pub fn words(&self) -> String {
+    pub fn in_words(&self) -> String {
         let mut words = match (self.state, &self.error) {
             (Some(PointerState::Edited), _) if self.change == Some(PointerEdit::Whitespace) => {
                 "whitespace edited".to_owned()

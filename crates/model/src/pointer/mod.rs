@@ -248,7 +248,7 @@ impl Pointer {
     }
 
     /// The digest (lower-case hex) of the stored file to which it is pinned.
-    pub fn kept(&self) -> Option<&str> {
+    pub fn snapshot_digest(&self) -> Option<&str> {
         match &self.target {
             Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } => {
                 match pin {

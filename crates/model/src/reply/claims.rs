@@ -72,7 +72,7 @@ impl PutReply {
     }
 
     /// The reply when nothing was new, so nothing was stored.
-    pub fn nothing(at: Timestamp) -> Self {
+    pub fn of_no_change(at: Timestamp) -> Self {
         Self {
             id: no_engram(),
             seq: 0,

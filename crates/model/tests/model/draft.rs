@@ -193,12 +193,12 @@ fn of_a_draft_that_retires_only_its_lineage_is_read() {
         operation: Some(MemoryOp::Delete),
         ..Draft::default()
     };
-    let refusal = draft.retired().unwrap_err();
+    let refusal = draft.retired_lineage().unwrap_err();
     assert_eq!(draft.clone().validate(&limits).unwrap_err(), refusal);
     assert_eq!(refusal.code, Code::SchemaInvalid);
     let lineage = "01J9Z3N8M6W0X4V5Y7K2QHPRTA";
     draft.corrects_lineage = Some(lineage.to_owned());
-    assert_eq!(draft.retired().unwrap().to_string(), lineage);
+    assert_eq!(draft.retired_lineage().unwrap().to_string(), lineage);
     // It says nothing, so that as a claim it is refused.
     assert!(draft.validate(&limits).is_err());
 }

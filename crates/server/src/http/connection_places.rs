@@ -75,7 +75,7 @@ impl OpenConnections {
         self.last
     }
 
-    fn count(&self, of: impl Fn(&OpenConnection) -> bool) -> usize {
+    fn count_where(&self, of: impl Fn(&OpenConnection) -> bool) -> usize {
         self.connections.values().filter(|it| of(it)).count()
     }
 
@@ -89,7 +89,7 @@ impl OpenConnections {
         idle.min().map(|(_, id)| id)
     }
 
-    fn end(&mut self, id: u64) {
+    fn close_connection(&mut self, id: u64) {
         if let Some(ended) = self.connections.remove(&id) {
             ended.signals.ended.notify_one();
         }
@@ -97,9 +97,9 @@ impl OpenConnections {
 
     /// Whether there is room for one more connection with this token. May close an idle one to make
     /// room.
-    fn has_room(&mut self, holder: TokenHolder, bounds: &Bounds) -> bool {
+    fn make_room_for_holder(&mut self, holder: TokenHolder, bounds: &Bounds) -> bool {
         if holder == TokenHolder::User {
-            return self.makes_room(
+            return self.make_room(
                 OpenConnection::is_known,
                 bounds.known,
                 OpenConnection::is_known,
@@ -107,8 +107,8 @@ impl OpenConnections {
         }
         let is_own = |it: &OpenConnection| it.holder == Some(holder);
         let common = bounds.known.saturating_sub(bounds.kept);
-        self.makes_room(is_own, bounds.each, is_own)
-            && self.makes_room(
+        self.make_room(is_own, bounds.each, is_own)
+            && self.make_room(
                 OpenConnection::is_known,
                 common,
                 OpenConnection::is_of_agent,
@@ -117,24 +117,24 @@ impl OpenConnections {
 
     /// Whether fewer than `most` connections are `counted`, or an idle one that `gives` way was
     /// closed.
-    fn makes_room(
+    fn make_room(
         &mut self,
         counted: impl Fn(&OpenConnection) -> bool,
         most: usize,
         gives: impl Fn(&OpenConnection) -> bool,
     ) -> bool {
-        if self.count(counted) < most {
+        if self.count_where(counted) < most {
             return true;
         }
         let idle = self.longest_idle(gives);
-        idle.inspect(|id| self.end(*id)).is_some()
+        idle.inspect(|id| self.close_connection(*id)).is_some()
     }
 
     /// Makes room for one more stranger. If all are busy, the oldest is closed: a slow reader
     /// counts as busy too.
     fn make_room_for_a_stranger(&mut self, most: usize) {
         let is_stranger = |it: &OpenConnection| !it.is_known();
-        if self.count(is_stranger) < most {
+        if self.count_where(is_stranger) < most {
             return;
         }
         let oldest = || {
@@ -142,7 +142,7 @@ impl OpenConnections {
             all.find(|(_, it)| is_stranger(it)).map(|(id, _)| *id)
         };
         if let Some(id) = self.longest_idle(is_stranger).or_else(oldest) {
-            self.end(id);
+            self.close_connection(id);
         }
     }
 }
@@ -153,13 +153,13 @@ impl ConnectionPlaces {
         Arc::new(Self { bounds, open })
     }
 
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
+    fn lock_connections(&self) -> MutexGuard<'_, OpenConnections> {
         lock(&self.open)
     }
 
     /// Returns a place for a new connection.
     pub(super) fn admit(self: &Arc<Self>) -> Arc<ConnectionPlace> {
-        let mut open = self.open();
+        let mut open = self.lock_connections();
         open.make_room_for_a_stranger(self.bounds.strangers);
         let id = open.tick();
         let signals = Arc::<ConnectionSignals>::default();
@@ -179,13 +179,14 @@ impl ConnectionPlaces {
 
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
-        self.open().count(|_| true)
+        self.lock_connections().count_where(|_| true)
     }
 
     /// Counts the connections that agents hold.
     #[cfg(test)]
-    pub(super) fn of_agents(&self) -> usize {
-        self.open().count(OpenConnection::is_of_agent)
+    pub(super) fn count_of_agents(&self) -> usize {
+        self.lock_connections()
+            .count_where(OpenConnection::is_of_agent)
     }
 }
 
@@ -201,15 +202,15 @@ pub(super) struct ConnectionPlace {
 impl ConnectionPlace {
     /// Gives the place to the holder of a token that was shown here. Returns false if there is no
     /// room.
-    pub(super) fn keep(&self, holder: TokenHolder) -> bool {
-        let mut open = self.places.open();
+    pub(super) fn assign_to(&self, holder: TokenHolder) -> bool {
+        let mut open = self.places.lock_connections();
         match open.connections.get(&self.id) {
             // Another connection took the place meanwhile.
             None => return false,
             Some(own) if own.holder == Some(holder) => return true,
             Some(_) => {}
         }
-        let has_room = open.has_room(holder, &self.places.bounds);
+        let has_room = open.make_room_for_holder(holder, &self.places.bounds);
         if let Some(own) = open.connections.get_mut(&self.id).filter(|_| has_room) {
             own.holder = Some(holder);
         }
@@ -217,18 +218,18 @@ impl ConnectionPlace {
     }
 
     /// Returns the agent that a token with this digest has proved on this connection.
-    pub(super) fn proven(&self, digest: &Digest) -> Option<AgentId> {
+    pub(super) fn proven_agent(&self, digest: &Digest) -> Option<AgentId> {
         let proven = lock(&self.proven);
         let (_, agent) = proven.as_ref().filter(|it| it.0.ct_eq(digest).into())?;
         Some(agent.clone())
     }
 
-    pub(super) fn prove(&self, digest: Digest, agent: AgentId) {
+    pub(super) fn remember_proven(&self, digest: Digest, agent: AgentId) {
         *lock(&self.proven) = Some((digest, agent));
     }
 
     fn set_idle(&self, is_idle: bool) {
-        let mut open = self.places.open();
+        let mut open = self.places.lock_connections();
         let now = open.tick();
         if let Some(own) = open.connections.get_mut(&self.id) {
             own.idle = is_idle.then_some(now);
@@ -238,7 +239,7 @@ impl ConnectionPlace {
 
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
-        self.places.open().connections.remove(&self.id);
+        self.places.lock_connections().connections.remove(&self.id);
     }
 }
 
@@ -246,7 +247,7 @@ impl Drop for ConnectionPlace {
 pub(super) struct UnderWay(Arc<ConnectionPlace>);
 
 impl UnderWay {
-    pub(super) fn on(place: &Arc<ConnectionPlace>) -> Self {
+    pub(super) fn start_request(place: &Arc<ConnectionPlace>) -> Self {
         place.set_idle(false);
         Self(Arc::clone(place))
     }

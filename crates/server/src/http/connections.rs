@@ -100,7 +100,7 @@ pub(super) async fn serve(
                 let (acceptor, router) = (acceptor.clone(), router.clone());
                 let place = places.admit();
                 let signals = Arc::clone(&place.signals);
-                let connection = connection(stream, acceptor, router, place);
+                let connection = serve_connection(stream, acceptor, router, place);
                 tokio::spawn(async move {
                     select! {
                         () = signals.ended.notified() => {}
@@ -108,7 +108,7 @@ pub(super) async fn serve(
                     }
                 });
             }
-            Err(error) if is_of_the_client(&error) => {}
+            Err(error) if is_client_abort(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot accept connections; trying again in a second");
                 sleep(Duration::from_secs(1)).await;
@@ -118,12 +118,12 @@ pub(super) async fn serve(
 }
 
 /// Whether the client ended the connection before the server accepted it.
-fn is_of_the_client(error: &io::Error) -> bool {
+fn is_client_abort(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     [ConnectionAborted, ConnectionRefused, ConnectionReset].contains(&error.kind())
 }
 
-async fn connection(
+async fn serve_connection(
     stream: TcpStream,
     acceptor: Option<TlsAcceptor>,
     router: Router,
@@ -137,23 +137,23 @@ async fn connection(
         signals: Arc::clone(&place.signals),
     };
     let Some(acceptor) = acceptor else {
-        return converse(stream, router, place, head).await;
+        return answer_requests(stream, router, place, head).await;
     };
     match timeout(head, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => converse(stream, router, place, head).await,
+        Ok(Ok(stream)) => answer_requests(stream, router, place, head).await,
         Ok(Err(error)) => tracing::debug!(%error, "the TLS handshake failed"),
         Err(_) => tracing::debug!("the TLS handshake took too long"),
     }
 }
 
 /// Answers one request after the other until the client leaves or is silent for too long.
-async fn converse<S>(stream: S, router: Router, place: Arc<ConnectionPlace>, head: Duration)
+async fn answer_requests<S>(stream: S, router: Router, place: Arc<ConnectionPlace>, head: Duration)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let router = TowerToHyperService::new(router);
     let service = service_fn(|mut request: Request<Incoming>| {
-        let under_way = UnderWay::on(&place);
+        let under_way = UnderWay::start_request(&place);
         request.extensions_mut().insert(Arc::clone(&place));
         let answer = router.call(request);
         Box::pin(async {
@@ -219,7 +219,7 @@ struct TimedStream {
 }
 
 impl TimedStream {
-    fn in_time<T>(
+    fn fail_if_late<T>(
         &mut self,
         cx: &mut Context<'_>,
         written: Poll<io::Result<T>>,
@@ -255,7 +255,7 @@ impl AsyncWrite for TimedStream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.in_time(cx, written)
+        self.fail_if_late(cx, written)
     }
 
     fn poll_write_vectored(
@@ -264,7 +264,7 @@ impl AsyncWrite for TimedStream {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
-        self.in_time(cx, written)
+        self.fail_if_late(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {

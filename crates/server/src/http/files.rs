@@ -16,7 +16,7 @@ use engram_model::{Code, Refusal};
 use futures_util::stream;
 use tokio::sync::Semaphore;
 
-use super::{RefusalResponse, not_this_way};
+use super::{RefusalResponse, method_not_allowed};
 
 /// The number of reads under way at once, and the bytes that each takes from a file.
 static READS: Semaphore = Semaphore::const_new(4);
@@ -40,33 +40,33 @@ Build it with <code>--features dashboard</code>, after <code>cargo xtask ui --re
 
 pub(super) async fn serve(State(pages): State<Pages>, method: Method, uri: Uri) -> Response {
     if method != Method::GET && method != Method::HEAD {
-        return ([(header::ALLOW, "GET, HEAD")], not_this_way()).into_response();
+        return ([(header::ALLOW, "GET, HEAD")], method_not_allowed()).into_response();
     }
-    let Some(path) = plain(uri.path()) else {
-        return nothing().into_response();
+    let Some(path) = page_path(uri.path()) else {
+        return no_such_page().into_response();
     };
-    let kind = [(header::CONTENT_TYPE, kind(path))];
+    let kind = [(header::CONTENT_TYPE, content_type(path))];
     match pages {
         Pages::None if path == Path::new("index.html") => (kind, NO_PAGES).into_response(),
-        Pages::None => nothing().into_response(),
+        Pages::None => no_such_page().into_response(),
         Pages::Built(files) => match files.iter().find(|it| Path::new(it.0) == path) {
             Some((_, bytes)) => (kind, *bytes).into_response(),
-            None => nothing().into_response(),
+            None => no_such_page().into_response(),
         },
         Pages::Folder(folder) => {
             let path = path.to_owned();
-            match apart(move || opened(&folder, &path)).await {
-                Ok(file) => (kind, file.sent()).into_response(),
+            match read_on_thread(move || open_page_file(&folder, &path)).await {
+                Ok(file) => (kind, file.into_streamed_response()).into_response(),
                 Err(error) => {
                     tracing::debug!(%error, "no page");
-                    nothing().into_response()
+                    no_such_page().into_response()
                 }
             }
         }
     }
 }
 
-fn nothing() -> RefusalResponse {
+fn no_such_page() -> RefusalResponse {
     RefusalResponse::from(Refusal::new(
         Code::NotFound,
         "there is nothing at this address",
@@ -76,7 +76,7 @@ fn nothing() -> RefusalResponse {
 
 /// Runs a read on another thread than those that serve connections, and limits how many run at
 /// once.
-async fn apart<T: Send + 'static>(
+async fn read_on_thread<T: Send + 'static>(
     read: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     let permit = READS.acquire().await.map_err(io::Error::other)?;
@@ -95,18 +95,18 @@ struct PageFile {
 
 impl PageFile {
     /// Streams the file, so that a large file is never in memory as a whole.
-    fn sent(self) -> Response {
+    fn into_streamed_response(self) -> Response {
         let length = [(header::CONTENT_LENGTH, self.left.to_string())];
         let pieces = stream::try_unfold(self, |mut it| async move {
             match it.left {
                 0 => Ok(None),
-                _ => apart(move || it.piece().map(|piece| Some((piece, it)))).await,
+                _ => read_on_thread(move || it.read_piece().map(|piece| Some((piece, it)))).await,
             }
         });
         (length, Body::from_stream(pieces)).into_response()
     }
 
-    fn piece(&mut self) -> io::Result<Bytes> {
+    fn read_piece(&mut self) -> io::Result<Bytes> {
         let mut bytes = Vec::new();
         let most = self.left.min(PIECE as u64);
         self.left -= most;
@@ -122,7 +122,7 @@ impl PageFile {
 
 /// Opens a regular file inside a folder, through folders alone. It follows no links and does not
 /// even open a pipe or a device.
-fn opened(folder: &Path, path: &Path) -> io::Result<PageFile> {
+fn open_page_file(folder: &Path, path: &Path) -> io::Result<PageFile> {
     let file = inside::open(folder, path)?;
     let about = file.metadata()?;
     if about.is_file() {
@@ -178,7 +178,7 @@ mod inside {
 }
 
 /// Returns a relative path of plain names; for the root, the page itself.
-fn plain(path: &str) -> Option<&Path> {
+fn page_path(path: &str) -> Option<&Path> {
     let path = match path.trim_start_matches('/') {
         "" => Path::new("index.html"),
         path => Path::new(path),
@@ -188,7 +188,7 @@ fn plain(path: &str) -> Option<&Path> {
         .then_some(path)
 }
 
-fn kind(file: &Path) -> &'static str {
+fn content_type(file: &Path) -> &'static str {
     match file.extension().and_then(|it| it.to_str()) {
         Some("html") => "text/html; charset=utf-8",
         Some("js" | "mjs") => "text/javascript; charset=utf-8",

@@ -68,7 +68,7 @@ impl Guard {
         if at.ip().is_loopback() || at.ip().is_unspecified() {
             names.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
         }
-        names.push(literal(at.ip()));
+        names.push(url_host(at.ip()));
         Self {
             scheme: if is_tls { "https" } else { "http" },
             port: at.port(),
@@ -83,7 +83,7 @@ impl Guard {
     fn is_own(&self, authority: &str) -> bool {
         let usual = if self.scheme == "https" { 443 } else { 80 };
         let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, number(port)),
+            Some((host, port)) if !port.ends_with(']') => (host, parse_port(port)),
             _ => (authority, Some(usual)),
         };
         let host = host.to_ascii_lowercase();
@@ -104,13 +104,13 @@ impl Guard {
             .is_some_and(|it| self.is_own(it))
     }
 
-    fn knows(&self, token: &str) -> bool {
+    fn is_user_token(&self, token: &str) -> bool {
         self.token.ct_eq(&Sha256::digest(token)).into()
     }
 }
 
 /// Parses a port without a sign.
-fn number(digits: &str) -> Option<u16> {
+fn parse_port(digits: &str) -> Option<u16> {
     let plain = digits.bytes().all(|it| it.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
 }
@@ -124,7 +124,7 @@ fn is_address(host: &str) -> bool {
 }
 
 /// Returns an address in the form that URLs use.
-pub(super) fn literal(address: IpAddr) -> String {
+pub(super) fn url_host(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
@@ -132,7 +132,7 @@ pub(super) fn literal(address: IpAddr) -> String {
 }
 
 /// Adds the headers of every answer: no caching, no content sniffing, no framing.
-pub(super) async fn private(mut answer: Response) -> Response {
+pub(super) async fn add_security_headers(mut answer: Response) -> Response {
     for (name, value) in HEADERS {
         let value = HeaderValue::from_static(value);
         answer.headers_mut().insert(name, value);
@@ -143,21 +143,21 @@ pub(super) async fn private(mut answer: Response) -> Response {
 /// Refuses requests under other names of this machine (a foreign page may have its name resolve to
 /// 127.0.0.1), requests from pages of other origins, and bodies without a length, which two servers
 /// in a row may parse as two requests.
-pub(super) async fn origin(
+pub(super) async fn require_own_origin(
     State(guard): State<Arc<Guard>>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
     let own_host = guard.is_own_target(request.uri())
-        && text(headers, header::HOST).is_some_and(|host| guard.is_own(host));
+        && single_header(headers, header::HOST).is_some_and(|host| guard.is_own(host));
     let own_origin = if headers.contains_key(header::ORIGIN) {
-        text(headers, header::ORIGIN).is_some_and(|it| guard.is_own_origin(it))
+        single_header(headers, header::ORIGIN).is_some_and(|it| guard.is_own_origin(it))
     } else {
         true
     };
     if !own_host || !own_origin {
-        return denied(
+        return access_refusal(
             StatusCode::FORBIDDEN,
             "this server answers only its own pages",
             "Open the address that engram serve printed; --host NAME adds a name it answers to.",
@@ -165,7 +165,7 @@ pub(super) async fn origin(
         .into_response();
     }
     if headers.contains_key(header::TRANSFER_ENCODING) {
-        let refused = denied(
+        let refused = access_refusal(
             StatusCode::LENGTH_REQUIRED,
             "the request body has no length",
             "Send content-length instead of transfer-encoding.",
@@ -177,26 +177,26 @@ pub(super) async fn origin(
 
 /// Requires the token, as a bearer or in the address of the event stream, since a browser's event
 /// source sends no headers.
-pub(super) async fn token(
+pub(super) async fn require_user_token(
     State(guard): State<Arc<Guard>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let token = match bearer(request.headers()) {
+    let token = match bearer_token(request.headers()) {
         None if request.uri().path().strip_prefix("/api/") == Some(Call::Subscribe.name()) => {
-            in_query(request.uri())
+            token_in_query(request.uri())
         }
         bearer => bearer,
     };
-    if !token.is_some_and(|token| guard.knows(token)) {
-        return denied(
+    if !token.is_some_and(|token| guard.is_user_token(token)) {
+        return access_refusal(
             StatusCode::UNAUTHORIZED,
             "the token is missing or not valid for this server",
             "Open the address that engram serve printed when it last started.",
         )
         .into_response();
     }
-    match keep(request.extensions().get(), TokenHolder::User) {
+    match assign_place(request.extensions().get(), TokenHolder::User) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     }
@@ -204,34 +204,34 @@ pub(super) async fn token(
 
 /// Requires a token on the bus: the server's, which is the user's, or that of an opened agent.
 /// Adds the caller to the request; for an agent, with its permit.
-pub(super) async fn caller(
+pub(super) async fn require_caller(
     State((guard, api)): State<(Arc<Guard>, Api)>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let place = request.extensions().get::<Arc<ConnectionPlace>>();
-    let who = match bearer(request.headers()) {
-        Some(token) if guard.knows(token) => {
-            keep(place, TokenHolder::User).map(|()| HttpCaller::User)
+    let who = match bearer_token(request.headers()) {
+        Some(token) if guard.is_user_token(token) => {
+            assign_place(place, TokenHolder::User).map(|()| HttpCaller::User)
         }
         // Only well-formed tokens are looked up in the home.
-        Some(token) if is_token(token) => agent(token, place, &api).await,
-        _ => Err(unproven()),
+        Some(token) if is_token(token) => admit_agent(token, place, &api).await,
+        _ => Err(bad_token_refusal()),
     };
     let who = match who {
         Ok(who) => who,
-        Err(refused) => return last(refused.into_response()),
+        Err(refused) => return with_connection_close(refused.into_response()),
     };
     request.extensions_mut().insert(who);
     let answer = next.run(request).await;
     match answer.status() {
-        StatusCode::UNAUTHORIZED => last(answer),
+        StatusCode::UNAUTHORIZED => with_connection_close(answer),
         _ => answer,
     }
 }
 
 /// Closes the connection of a stranger, or of a caller over its limit, so that it keeps no place.
-fn last(mut answer: Response) -> Response {
+fn with_connection_close(mut answer: Response) -> Response {
     let close = HeaderValue::from_static("close");
     answer.headers_mut().insert(header::CONNECTION, close);
     answer
@@ -239,41 +239,44 @@ fn last(mut answer: Response) -> Response {
 
 /// Returns the agent of a token, with its permit. If the token proved its agent on this connection
 /// before, the look-up is left to the request itself, which saves a hand-over to another thread.
-async fn agent(
+async fn admit_agent(
     token: &str,
     place: Option<&Arc<ConnectionPlace>>,
     api: &Api,
 ) -> Result<HttpCaller, RefusalResponse> {
     let digest = Sha256::digest(token).into();
-    let handle = match place.and_then(|it| it.proven(&digest)) {
+    let handle = match place.and_then(|it| it.proven_agent(&digest)) {
         Some(handle) => handle,
         None => {
-            let handle = look_up(token.to_owned(), Arc::clone(&api.engine)).await?;
-            place.inspect(|it| it.prove(digest, handle.clone()));
+            let handle = look_up_agent(token.to_owned(), Arc::clone(&api.engine)).await?;
+            place.inspect(|it| it.remember_proven(digest, handle.clone()));
             handle
         }
     };
-    keep(place, TokenHolder::Agent(digest))?;
-    let permit = api.permits.of(&handle).await?;
+    assign_place(place, TokenHolder::Agent(digest))?;
+    let permit = api.permits.wait_for_permit(&handle).await?;
     let token = token.to_owned();
     Ok(HttpCaller::Agent { token, permit })
 }
 
-async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalResponse> {
-    let looked = tokio::task::spawn_blocking(move || engine.agent_of(&token));
-    looked.await.map_err(|_| unproven())?.map_err(not_proven)
+async fn look_up_agent(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalResponse> {
+    let looked = tokio::task::spawn_blocking(move || engine.agent_by_token(&token));
+    looked
+        .await
+        .map_err(|_| bad_token_refusal())?
+        .map_err(proof_refusal)
 }
 
 /// Explains why no caller was proved: the token is bad, or the home failed.
-pub(super) fn not_proven(why: Refusal) -> RefusalResponse {
+pub(super) fn proof_refusal(why: Refusal) -> RefusalResponse {
     match why.code {
-        Code::ScopeDenied => unproven(),
+        Code::ScopeDenied => bad_token_refusal(),
         _ => why.into(),
     }
 }
 
-fn unproven() -> RefusalResponse {
-    denied(
+fn bad_token_refusal() -> RefusalResponse {
+    access_refusal(
         StatusCode::UNAUTHORIZED,
         "the token is missing, or is neither the server's nor an agent's",
         "Send Authorization: Bearer with a token that `engram agents open NAME` printed.",
@@ -281,10 +284,13 @@ fn unproven() -> RefusalResponse {
 }
 
 /// Gives the connection of a request a place among the known ones.
-fn keep(place: Option<&Arc<ConnectionPlace>>, holder: TokenHolder) -> Result<(), RefusalResponse> {
-    let is_kept = place.is_some_and(|it| it.keep(holder));
+fn assign_place(
+    place: Option<&Arc<ConnectionPlace>>,
+    holder: TokenHolder,
+) -> Result<(), RefusalResponse> {
+    let is_kept = place.is_some_and(|it| it.assign_to(holder));
     is_kept.then_some(()).ok_or_else(|| {
-        denied(
+        access_refusal(
             StatusCode::SERVICE_UNAVAILABLE,
             "too many connections are open",
             "Close some, or try again in a moment.",
@@ -292,18 +298,18 @@ fn keep(place: Option<&Arc<ConnectionPlace>>, holder: TokenHolder) -> Result<(),
     })
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    text(headers, header::AUTHORIZATION)?.strip_prefix("Bearer ")
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    single_header(headers, header::AUTHORIZATION)?.strip_prefix("Bearer ")
 }
 
-fn in_query(uri: &Uri) -> Option<&str> {
+fn token_in_query(uri: &Uri) -> Option<&str> {
     uri.query()?
         .split('&')
         .find_map(|pair| pair.strip_prefix("token="))
 }
 
 /// Returns the value of a header that occurs exactly once.
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+fn single_header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {
         (Some(one), None) => one.to_str().ok(),
@@ -311,7 +317,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     }
 }
 
-fn denied(status: StatusCode, message: &str, hint: &str) -> RefusalResponse {
+fn access_refusal(status: StatusCode, message: &str, hint: &str) -> RefusalResponse {
     let code = match status {
         StatusCode::LENGTH_REQUIRED => Code::SchemaInvalid,
         StatusCode::SERVICE_UNAVAILABLE => Code::RateLimited,

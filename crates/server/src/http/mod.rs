@@ -50,7 +50,7 @@ use tokio_rustls::TlsAcceptor;
 use connection_places::ConnectionPlaces;
 use connections::Bounds;
 pub use files::Pages;
-use guard::{Guard, not_proven};
+use guard::{Guard, proof_refusal};
 pub use tls::Certificate;
 
 use crate::{http_caller::HttpCaller, permits::RequestPermits};
@@ -113,11 +113,11 @@ impl HttpServer {
 }
 
 /// Starts to listen, with a token.
-pub async fn http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServer, Refusal> {
-    within(Bounds::default(), engine, options).await
+pub async fn listen_http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServer, Refusal> {
+    listen_with_bounds(Bounds::default(), engine, options).await
 }
 
-async fn within(
+async fn listen_with_bounds(
     bounds: Bounds,
     engine: Arc<Engine>,
     options: HttpOptions,
@@ -142,12 +142,12 @@ async fn within(
     };
     let acceptor = options.certificate.as_ref();
     let acceptor = acceptor.map(Certificate::read).transpose()?;
-    let token = token::token(options.token_file.as_deref())?;
+    let token = token::load_or_create_token(options.token_file.as_deref())?;
     let listener = TcpListener::bind(at).await.map_err(unavailable)?;
     let at = listener.local_addr().map_err(unavailable)?;
     let guard = Guard::new(at, acceptor.is_some(), &options.hosts, &token);
     Ok(HttpServer {
-        url: url(at, acceptor.is_some(), options.hosts.first(), &token),
+        url: page_url(at, acceptor.is_some(), options.hosts.first(), &token),
         listener,
         acceptor,
         guard: Arc::new(guard),
@@ -158,12 +158,12 @@ async fn within(
     })
 }
 
-fn url(at: SocketAddr, is_tls: bool, host: Option<&String>, token: &str) -> String {
+fn page_url(at: SocketAddr, is_tls: bool, host: Option<&String>, token: &str) -> String {
     let scheme = if is_tls { "https" } else { "http" };
     let host = match host {
         Some(host) => host.clone(),
         None if at.ip().is_unspecified() => "localhost".to_owned(),
-        None => guard::literal(at.ip()),
+        None => guard::url_host(at.ip()),
     };
     format!("{scheme}://{host}:{}/#token={token}", at.port())
 }
@@ -194,23 +194,23 @@ fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) 
     let mut calls = Router::new();
     for call in Call::ALL.iter().filter(|it| it.is_over_http()) {
         let answers = match call {
-            Call::Read => post(read),
-            Call::Change => post(change),
-            Call::Subscribe => get(events),
+            Call::Read => post(answer_read),
+            Call::Change => post(answer_change),
+            Call::Subscribe => get(stream_entries),
             Call::ConnectHint => {
                 let connect = connect.clone();
                 post(|| async { Json(connect) })
             }
-            _ => any(nothing_here),
+            _ => any(no_such_call),
         };
         calls = calls.route(&format!("/api/{}", call.name()), answers);
     }
     let calls = calls
-        .route("/api/{*rest}", any(nothing_here))
-        .method_not_allowed_fallback(async || not_this_way())
+        .route("/api/{*rest}", any(no_such_call))
+        .method_not_allowed_fallback(async || method_not_allowed())
         .layer(middleware::from_fn_with_state(
             Arc::clone(&guard),
-            guard::token,
+            guard::require_user_token,
         ))
         .with_state(api.clone());
     let bus = bus::routes(api, Arc::clone(&guard));
@@ -219,8 +219,11 @@ fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) 
         .with_state(pages)
         .merge(calls)
         .merge(bus)
-        .layer(middleware::from_fn_with_state(guard, guard::origin))
-        .layer(middleware::map_response(guard::private))
+        .layer(middleware::from_fn_with_state(
+            guard,
+            guard::require_own_origin,
+        ))
+        .layer(middleware::map_response(guard::add_security_headers))
 }
 
 /// A refusal as a response.
@@ -231,7 +234,7 @@ struct RefusalResponse {
 
 impl From<Refusal> for RefusalResponse {
     fn from(refusal: Refusal) -> Self {
-        let status = status(refusal.code);
+        let status = http_status(refusal.code);
         Self { status, refusal }
     }
 }
@@ -245,7 +248,7 @@ impl IntoResponse for RefusalResponse {
 /// Returns the HTTP status of a refusal. Input of the wrong shape is a bad request (400); input of
 /// the right shape that is refused for its content is forbidden (403), such as a claim that is too
 /// long or a pointer that cannot be parsed.
-fn status(code: Code) -> StatusCode {
+fn http_status(code: Code) -> StatusCode {
     match code {
         Code::NotFound | Code::PointerNotFound => StatusCode::NOT_FOUND,
         Code::DerefDenied
@@ -271,11 +274,11 @@ fn status(code: Code) -> StatusCode {
     }
 }
 
-fn invalid(message: impl Into<String>, hint: &str) -> RefusalResponse {
+fn schema_invalid(message: impl Into<String>, hint: &str) -> RefusalResponse {
     RefusalResponse::from(Refusal::new(Code::SchemaInvalid, message, hint))
 }
 
-fn not_this_way() -> RefusalResponse {
+fn method_not_allowed() -> RefusalResponse {
     let refusal = Refusal::new(
         Code::NotFound,
         "this address is not called with this method",
@@ -285,7 +288,7 @@ fn not_this_way() -> RefusalResponse {
     RefusalResponse { status, refusal }
 }
 
-async fn nothing_here() -> RefusalResponse {
+async fn no_such_call() -> RefusalResponse {
     RefusalResponse::from(Refusal::new(
         Code::NotFound,
         "there is nothing at this address",
@@ -293,18 +296,21 @@ async fn nothing_here() -> RefusalResponse {
     ))
 }
 
-async fn read(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
-    api.take(Call::Read, asked).await
+async fn answer_read(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
+    api.answer_call(Call::Read, asked).await
 }
 
-async fn change(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
-    api.take(Call::Change, asked).await
+async fn answer_change(
+    State(api): State<Api>,
+    asked: Asked,
+) -> Result<Json<Reply>, RefusalResponse> {
+    api.answer_call(Call::Change, asked).await
 }
 
 impl Api {
-    async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
+    async fn answer_call(self, call: Call, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
         let request = self.parse(asked).await?;
-        request.sent_by(call)?;
+        request.refuse_wrong_call(call)?;
         self.answer(HttpCaller::User, request).await
     }
 
@@ -315,14 +321,14 @@ impl Api {
             .and_then(|it| it.to_str().ok())
             .is_some_and(|it| it.split(';').next() == Some("application/json"));
         if !json {
-            return Err(invalid(
+            return Err(schema_invalid(
                 "the content type is not JSON",
                 "Send content-type: application/json.",
             ));
         }
-        let body = self.whole(asked.into_body()).await?;
+        let body = self.read_body(asked.into_body()).await?;
         serde_json::from_slice(&body).map_err(|error| {
-            invalid(
+            schema_invalid(
                 format!("the request is not valid: {error}"),
                 "Send {\"do\": .., \"with\": ..}, for example {\"do\":\"status\"}.",
             )
@@ -330,20 +336,20 @@ impl Api {
     }
 
     /// Reads a body, which must be short enough and arrive in time.
-    async fn whole(&self, body: Body) -> Result<Bytes, RefusalResponse> {
+    async fn read_body(&self, body: Body) -> Result<Bytes, RefusalResponse> {
         if body.size_hint().lower() > MAX_BODY as u64 {
-            return Err(invalid(
+            return Err(schema_invalid(
                 "the body is too long",
                 "Send at most 1 MiB of JSON.",
             ));
         }
         match timeout(self.bounds.body, to_bytes(body, MAX_BODY)).await {
             Ok(Ok(body)) => Ok(body),
-            Ok(Err(error)) => Err(invalid(
+            Ok(Err(error)) => Err(schema_invalid(
                 format!("cannot read the body: {error}"),
                 "Send exactly as many bytes as content-length says.",
             )),
-            Err(_) => Err(invalid(
+            Err(_) => Err(schema_invalid(
                 "the body arrived too slowly",
                 "Send it without pauses.",
             )),
@@ -371,7 +377,7 @@ impl Api {
         let answered = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let is_gone = move || gone.load(Ordering::Relaxed);
-            let caller = who.prove(&self.engine).map_err(not_proven)?;
+            let caller = who.prove(&self.engine).map_err(proof_refusal)?;
             let answered = self.engine.handle_until(&caller, request, is_gone);
             answered.map(Json).map_err(RefusalResponse::from)
         });
@@ -407,13 +413,13 @@ struct EntryStream {
 /// Streams every entry after a position in the journal, in batches. The id of an event is its last
 /// position, so that a browser that reconnects continues from there. The subscription waits for a
 /// slow reader; the connection of a reader that takes nothing is closed.
-async fn events(
+async fn stream_entries(
     State(api): State<Api>,
     headers: HeaderMap,
     since: Result<Query<SubscribeQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, RefusalResponse> {
     let Query(since) = since.map_err(|_| {
-        invalid(
+        schema_invalid(
             "the query is not a position in the journal",
             "Send ?after=0, and no other parameter.",
         )

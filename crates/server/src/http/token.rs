@@ -13,29 +13,29 @@ const LONGEST: u64 = 66;
 
 /// Returns a fresh token or, given a file, the one kept there, so that an open page survives a
 /// restart.
-pub(super) fn token(file: Option<&Path>) -> Result<String, Refusal> {
+pub(super) fn load_or_create_token(file: Option<&Path>) -> Result<String, Refusal> {
     let Some(file) = file else {
-        return Ok(fresh());
+        return Ok(random_token());
     };
-    match kept(file) {
+    match read_token_file(file) {
         Ok(token) => Ok(token),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let token = fresh();
+            let token = random_token();
             let made = open(file, File::options().write(true).create_new(true));
             made.and_then(|mut it| writeln!(it, "{token}"))
-                .map_err(|error| refused(file, &error))?;
+                .map_err(|error| token_file_refusal(file, &error))?;
             Ok(token)
         }
-        Err(error) => Err(refused(file, &error)),
+        Err(error) => Err(token_file_refusal(file, &error)),
     }
 }
 
 /// Reads a regular file that belongs to this user alone. It checks the file before opening it,
 /// since opening a pipe may block forever, and again after, since the file may have been replaced.
-fn kept(file: &Path) -> io::Result<String> {
-    is_ours(&fs::symlink_metadata(file)?)?;
+fn read_token_file(file: &Path) -> io::Result<String> {
+    check_token_file(&fs::symlink_metadata(file)?)?;
     let opened = open(file, File::options().read(true))?;
-    is_ours(&opened.metadata()?)?;
+    check_token_file(&opened.metadata()?)?;
     let mut text = String::new();
     opened.take(LONGEST + 1).read_to_string(&mut text)?;
     let token = text.trim();
@@ -46,19 +46,19 @@ fn kept(file: &Path) -> io::Result<String> {
     }
 }
 
-fn is_ours(about: &fs::Metadata) -> io::Result<()> {
+fn check_token_file(about: &fs::Metadata) -> io::Result<()> {
     let why = if !about.is_file() {
         "it is not a file"
     } else if about.len() > LONGEST {
         "it does not contain an Engram token"
     } else {
-        return is_private(about);
+        return check_private(about);
     };
     Err(io::Error::other(why))
 }
 
 #[cfg(unix)]
-fn is_private(about: &fs::Metadata) -> io::Result<()> {
+fn check_private(about: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     let why = if about.uid() != rustix::process::geteuid().as_raw() {
         "it belongs to another user"
@@ -71,7 +71,7 @@ fn is_private(about: &fs::Metadata) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn is_private(_: &fs::Metadata) -> io::Result<()> {
+fn check_private(_: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
@@ -88,7 +88,7 @@ fn open(file: &Path, how: &mut fs::OpenOptions) -> io::Result<File> {
     how.open(file)
 }
 
-fn refused(file: &Path, why: &io::Error) -> Refusal {
+fn token_file_refusal(file: &Path, why: &io::Error) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
         format!("{} cannot hold the token: {why}", file.display()),
@@ -100,6 +100,6 @@ fn refused(file: &Path, why: &io::Error) -> Refusal {
     clippy::disallowed_methods,
     reason = "a secret must not follow from a seed"
 )]
-fn fresh() -> String {
+fn random_token() -> String {
     hex::encode(rand::random::<[u8; 32]>())
 }

@@ -115,21 +115,21 @@ pub(super) fn parse<T: DeserializeOwned>(
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let path = error.path().to_string();
         let says = error.into_inner().to_string();
-        let what = match unknown(&says) {
+        let what = match unknown_argument_message(&says) {
             Some(unknown) => unknown,
-            None if path == "." => plain(&says),
-            None => format!("argument {}: {}", shorten(&path, 80), plain(&says)),
+            None if path == "." => reworded_error(&says),
+            None => format!("argument {}: {}", shorten(&path, 80), reworded_error(&says)),
         };
         Refusal::new(
             Code::SchemaInvalid,
             shorten(&what, 300),
-            format!("{} takes {}.", tool.name, signature(tool)),
+            format!("{} takes {}.", tool.name, argument_list(tool)),
         )
     })
 }
 
 /// The message for an argument that the tool does not take; `None` for other errors.
-fn unknown(says: &str) -> Option<String> {
+fn unknown_argument_message(says: &str) -> Option<String> {
     let name = says.strip_prefix("unknown field `")?.split('`').next()?;
     let known = says.split_once(", expected ").map(|it| it.1);
     Some(match known.map(|it| it.trim_start_matches("one of ")) {
@@ -139,7 +139,7 @@ fn unknown(says: &str) -> Option<String> {
 }
 
 /// Rewords the parser's message for readers who do not know its types.
-fn plain(says: &str) -> String {
+fn reworded_error(says: &str) -> String {
     let named = |after: &str| says.strip_prefix(after)?.split('`').next();
     if let Some(name) = named("missing field `") {
         return format!("{name} is missing");
@@ -168,7 +168,7 @@ fn plain(says: &str) -> String {
 }
 
 /// Lists the known arguments: the required ones, then the optional ones with a question mark.
-fn signature(tool: &Tool) -> String {
+fn argument_list(tool: &Tool) -> String {
     let schema = &tool.input_schema;
     let required = schema.get("required").and_then(Value::as_array);
     let mut names: Vec<String> = required
@@ -201,13 +201,13 @@ impl TryFrom<QueryArguments> for Query {
             topic: ask.scope.filter(|it| !it.is_empty()),
             kind: ask.kind,
             fact_type: ask.fact_type,
-            as_of: ask.as_of.as_deref().map(moment).transpose()?,
+            as_of: ask.as_of.as_deref().map(parse_as_of).transpose()?,
             include_ephemeral: ask.include_ephemeral.unwrap_or_default(),
         })
     }
 }
 
-fn moment(text: &str) -> Result<Timestamp, Refusal> {
+fn parse_as_of(text: &str) -> Result<Timestamp, Refusal> {
     parse_time(text).map_err(|refusal| Refusal {
         message: format!("argument as_of: {}", refusal.message),
         ..refusal
@@ -231,7 +231,7 @@ impl TryFrom<ResolveArguments> for Resolve {
         let way = settle.resolution_type;
         Ok(Self {
             conflict: settle.conflict_id,
-            how: way.settle(settle.winning_claim_id, settle.content)?,
+            how: way.into_settle(settle.winning_claim_id, settle.content)?,
             why: Some(settle.resolution),
         })
     }
@@ -256,7 +256,7 @@ impl TryFrom<CommitArguments> for engram_model::Commit {
         let mut pointers = commit.pointers.unwrap_or_default();
         let provenance = commit.provenance.filter(|it| !it.trim().is_empty());
         let words = match provenance {
-            Some(text) if addresses(text.trim())? => {
+            Some(text) if is_pointer(text.trim())? => {
                 pointers.push(PointerInput::Text(text.trim().to_owned()));
                 None
             }
@@ -285,7 +285,7 @@ impl TryFrom<CommitArguments> for engram_model::Commit {
 
 /// Whether a provenance is a pointer. A broken pointer is refused, so that it is not stored as
 /// prose.
-fn addresses(text: &str) -> Result<bool, Refusal> {
+fn is_pointer(text: &str) -> Result<bool, Refusal> {
     let word = text.split_once(':').map(|it| it.0.parse::<PointerType>());
     let looks = word.is_some_and(|it| it.is_ok());
     match text.parse::<Pointer>() {

@@ -19,7 +19,7 @@ use super::{
 
 /// Returns an entry for each tool, in the order of `tools/list`, with the function from arguments
 /// to request and the one from answer to result.
-pub(super) fn all(limits: &Limits) -> Vec<OfferedTool> {
+pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
     let Limits {
         claim_chars,
         query_limit,
@@ -82,7 +82,7 @@ truncated: ask for less. DEREF_DENIED: go on without."
             description: "Settle a conflict after checking its sources.".to_owned(),
             idempotent: true,
             loaded: false,
-        }, settle),
+        }, resolve_request),
         tool(ToolDescription {
             name: "engram_promote",
             title: "Keep",
@@ -94,7 +94,7 @@ truncated: ask for less. DEREF_DENIED: go on without."
 }
 
 /// Builds the request for a verdict and the function that adds its type to the result.
-fn settle(
+fn resolve_request(
     settle: ResolveArguments,
 ) -> Result<(ask::Resolve, impl FnOnce(ResolveReply) -> ResolveResult), Refusal> {
     let resolution_type = settle.resolution_type;

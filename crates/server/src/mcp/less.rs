@@ -26,13 +26,13 @@ less_put_engram stores a micro-claim with pointers, never pasted text; less_quer
 less_deref_pointer spends your turn's budget; where that is spent, less_request_deref asks your parent, and once it is granted you read the pointer again. \
 A parent answers with less_issue_grant for one child and one pointer, and passes the budget_token on.";
 
-pub(super) fn all(limits: &Limits) -> Vec<OfferedTool> {
-    let mut tools = for_every_agent(limits);
-    tools.extend(for_parents());
+pub(super) fn less_tools(limits: &Limits) -> Vec<OfferedTool> {
+    let mut tools = tools_for_agents(limits);
+    tools.extend(tools_for_parents());
     tools
 }
 
-fn for_every_agent(limits: &Limits) -> Vec<OfferedTool> {
+fn tools_for_agents(limits: &Limits) -> Vec<OfferedTool> {
     vec![
         tool(
             ToolDescription {
@@ -86,7 +86,7 @@ fn for_every_agent(limits: &Limits) -> Vec<OfferedTool> {
     ]
 }
 
-fn for_parents() -> Vec<OfferedTool> {
+fn tools_for_parents() -> Vec<OfferedTool> {
     vec![
         tool(
             ToolDescription {

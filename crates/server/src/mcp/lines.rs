@@ -77,7 +77,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpc
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    if values(line) > MAX_VALUES {
+    if count_values(line) > MAX_VALUES {
         let message = format!("the line has more than {MAX_VALUES} values; send fewer per line");
         return Err(JsonRpcError::new(
             None,
@@ -106,7 +106,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpc
 }
 
 /// Counts the values in a line of JSON: each begins a list or an object, or follows another.
-fn values(line: &[u8]) -> usize {
+fn count_values(line: &[u8]) -> usize {
     let (mut count, mut quoted, mut escaped) = (0, false, false);
     for byte in line {
         match byte {

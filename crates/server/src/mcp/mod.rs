@@ -76,7 +76,7 @@ pub async fn mcp_stdio(
 ) -> Result<(), Refusal> {
     let (input, output) = rmcp::transport::stdio_pipes();
     let hung_up: Option<fn()> = if cfg!(unix) {
-        Some(nobody_writes)
+        Some(block_until_hang_up)
     } else {
         None
     };
@@ -85,7 +85,7 @@ pub async fn mcp_stdio(
 }
 
 /// Returns once nobody can write to standard input any more, even if part of it is still unread.
-fn nobody_writes() {
+fn block_until_hang_up() {
     #[cfg(unix)]
     {
         use rustix::{
@@ -137,16 +137,16 @@ where
     let running = match serve_server(server, pipe).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(server_stopped_refusal(&error)),
     };
     match running.waiting().await {
-        Ok(QuitReason::JoinError(error)) | Err(error) => Err(failed(&error)),
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(server_stopped_refusal(&error)),
         Ok(_) => Ok(()),
     }
 }
 
 /// The refusal for a request that failed because of a bug; the server continues.
-fn defect() -> Refusal {
+fn defect_refusal() -> Refusal {
     Refusal::new(
         Code::Internal,
         "the request failed because of a bug in Engram",
@@ -155,7 +155,7 @@ fn defect() -> Refusal {
 }
 
 /// The refusal for a cancelled request, which nobody waits for.
-fn cancelled() -> Refusal {
+fn cancelled_refusal() -> Refusal {
     Refusal::new(
         Code::Internal,
         "the request was cancelled before it began",
@@ -164,7 +164,7 @@ fn cancelled() -> Refusal {
 }
 
 /// The refusal for a bug in Engram or a broken stream.
-fn failed(error: &dyn std::error::Error) -> Refusal {
+fn server_stopped_refusal(error: &dyn std::error::Error) -> Refusal {
     Refusal::new(
         Code::Internal,
         format!("the MCP server stopped: {error}"),
@@ -203,11 +203,11 @@ impl Server {
         let limits = engine.limits();
         let (mut tools, mut instructions) = (Vec::new(), Vec::new());
         if toolsets.contains(&Toolset::Core) {
-            tools.extend(definitions::all(limits));
+            tools.extend(definitions::core_tools(limits));
             instructions.push(INSTRUCTIONS);
         }
         if toolsets.contains(&Toolset::Less) {
-            tools.extend(less::all(limits));
+            tools.extend(less::less_tools(limits));
             instructions.push(less::INSTRUCTIONS);
         }
         Self {
@@ -227,21 +227,24 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<PermittedCaller, Refusal> {
         if context.ct.is_cancelled() {
-            return Err(cancelled());
+            return Err(cancelled_refusal());
         }
         if let Some(parts) = context.extensions.get::<Parts>() {
-            let who = parts.extensions.get::<HttpCaller>().ok_or_else(defect)?;
+            let who = parts
+                .extensions
+                .get::<HttpCaller>()
+                .ok_or_else(defect_refusal)?;
             let (permit, who, engine) = (who.permit(), who.clone(), Arc::clone(&self.engine));
             let caller = spawn_blocking(move || who.prove(&engine)).await;
-            let caller = caller.map_err(|_| defect())??;
+            let caller = caller.map_err(|_| defect_refusal())??;
             return Ok(PermittedCaller { caller, permit });
         }
-        let permits = self.permits.as_ref().ok_or_else(defect)?;
-        let agent = self.agent(context).await?;
+        let permits = self.permits.as_ref().ok_or_else(defect_refusal)?;
+        let agent = self.connection_agent(context).await?;
         let permit = tokio::select! {
             biased;
-            () = context.ct.cancelled() => return Err(cancelled()),
-            permit = permits.of(&agent) => Some(permit?),
+            () = context.ct.cancelled() => return Err(cancelled_refusal()),
+            permit = permits.wait_for_permit(&agent) => Some(permit?),
         };
         let caller = Caller::Agent(agent);
         Ok(PermittedCaller { caller, permit })
@@ -249,10 +252,13 @@ impl Server {
 
     /// Returns the agent of this connection, for a request that begins now. The engine chooses its
     /// handle; the client's name is for display.
-    async fn agent(&self, context: &RequestContext<RoleServer>) -> Result<AgentId, Refusal> {
+    async fn connection_agent(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<AgentId, Refusal> {
         // Each request asks, since a newer token of the same agent ends this one.
         if let Some(token) = &self.token {
-            return self.engine.agent_of(&token.0);
+            return self.engine.agent_by_token(&token.0);
         }
         let label = context.client_info().map_or_else(
             || "agent".to_owned(),
@@ -283,7 +289,7 @@ impl Server {
         if is_short && self.permits.is_some() {
             // A panic must not leave the client without an answer.
             return catch_unwind(AssertUnwindSafe(|| self.engine.ask(&by.caller, ask)))
-                .unwrap_or_else(|_| Err(defect()));
+                .unwrap_or_else(|_| Err(defect_refusal()));
         }
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
         let PermittedCaller { caller, permit } = by.clone();
@@ -294,7 +300,7 @@ impl Server {
         };
         spawn_blocking(asked)
             .await
-            .unwrap_or_else(|_| Err(defect()))
+            .unwrap_or_else(|_| Err(defect_refusal()))
     }
 }
 
@@ -315,7 +321,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        only_page(request)?;
+        refuse_cursor(request)?;
         let tools = self.tools.iter().map(|it| it.tool.clone());
         Ok(ListToolsResult::with_all_items(tools.collect())
             .with_ttl_ms(LIST_TTL_MS)
@@ -357,7 +363,9 @@ impl ServerHandler for Server {
         let prefix = if is_less { "LESS_" } else { "" };
         Ok(CallToolResponse::Complete(match answer {
             Ok(value) => CallToolResult::structured(value),
-            Err(refusal) => CallToolResult::structured_error(results::error(&refusal, prefix)),
+            Err(refusal) => {
+                CallToolResult::structured_error(results::refusal_value(&refusal, prefix))
+            }
         }))
     }
 
@@ -366,8 +374,8 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        only_page(request)?;
-        self.resources(&context).await
+        refuse_cursor(request)?;
+        self.latest_resources(&context).await
     }
 
     async fn list_resource_templates(
@@ -375,7 +383,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        only_page(request)?;
+        refuse_cursor(request)?;
         Ok(
             ListResourceTemplatesResult::with_all_items(vec![resources::template()])
                 .with_ttl_ms(LIST_TTL_MS)
@@ -388,7 +396,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.resource(&request.uri, &context).await.map(Into::into)
+        self.read_engram(&request.uri, &context)
+            .await
+            .map(Into::into)
     }
 
     /// Calls to known methods arrive here too, if their parameters have the wrong shape.
@@ -411,7 +421,7 @@ impl ServerHandler for Server {
 }
 
 /// Every list fits on one page, so the server never issues a cursor.
-fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+fn refuse_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|it| it.cursor) {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("unknown cursor", None)),

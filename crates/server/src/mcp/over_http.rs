@@ -38,14 +38,14 @@ impl OverHttp {
 
     pub(crate) async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
         // A client that accepts anything accepts both types.
-        if takes_anything(request.headers()) {
+        if accepts_anything(request.headers()) {
             request.headers_mut().insert(header::ACCEPT, BOTH);
         }
         self.0.handle(request).await.map(Body::new)
     }
 }
 
-fn takes_anything(headers: &HeaderMap) -> bool {
+fn accepts_anything(headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(header::ACCEPT).iter().peekable();
     accepted.peek().is_none() || accepted.any(|it| it == "*/*")
 }

@@ -30,11 +30,14 @@ pub(super) fn template() -> ResourceTemplate {
 
 impl Server {
     /// Lists the latest engrams that hold.
-    pub(super) async fn resources(
+    pub(super) async fn latest_resources(
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let by = self.permitted_caller(context).await.map_err(refused)?;
+        let by = self
+            .permitted_caller(context)
+            .await
+            .map_err(refusal_error)?;
         let now = self.engine.now();
         let mut resources = Vec::new();
         let mut before = None;
@@ -46,13 +49,13 @@ impl Server {
                 ..Feed::default()
             };
             let page = self.ask(context, &by, ask::Feed(feed)).await;
-            let page = page.map_err(refused)?;
+            let page = page.map_err(refusal_error)?;
             let held = page
                 .entries
                 .into_iter()
                 .filter_map(|entry| match entry.change {
                     Change::Stored(engram) if engram.holds_now(now) && !engram.redacted => {
-                        Some(resource(&engram))
+                        Some(resource_of(&engram))
                     }
                     _ => None,
                 });
@@ -69,7 +72,7 @@ impl Server {
     }
 
     /// Returns one engram and what its first pointer addresses.
-    pub(super) async fn resource(
+    pub(super) async fn read_engram(
         &self,
         uri: &str,
         context: &RequestContext<RoleServer>,
@@ -77,15 +80,18 @@ impl Server {
         let id: EngramId = uri
             .strip_prefix(PREFIX)
             .and_then(|id| id.parse().ok())
-            .ok_or_else(|| missing(uri))?;
-        let by = self.permitted_caller(context).await.map_err(refused)?;
+            .ok_or_else(|| no_such_resource(uri))?;
+        let by = self
+            .permitted_caller(context)
+            .await
+            .map_err(refusal_error)?;
         let mut engram = match self.ask(context, &by, ask::Get(id)).await {
             Ok(engram) => engram,
-            Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
-            Err(refusal) => return Err(refused(refusal)),
+            Err(refusal) if refusal.code == Code::NotFound => return Err(no_such_resource(uri)),
+            Err(refusal) => return Err(refusal_error(refusal)),
         };
         let Some(pointer) = engram.pointers.first().cloned() else {
-            return Err(missing(uri));
+            return Err(no_such_resource(uri));
         };
         engram.derive_keys();
         let deref = ask::Deref(Deref {
@@ -94,7 +100,7 @@ impl Server {
             turn: None,
             budget_token: None,
         });
-        let read = self.ask(context, &by, deref).await.map_err(refused)?;
+        let read = self.ask(context, &by, deref).await.map_err(refusal_error)?;
         let read = DerefResult::from(read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);
@@ -104,11 +110,11 @@ impl Server {
     }
 }
 
-fn resource(engram: &Engram) -> Resource {
+fn resource_of(engram: &Engram) -> Resource {
     Resource::new(format!("{PREFIX}{}", engram.id), shorten(&engram.claim, 80)).with_mime_type(MIME)
 }
 
-fn missing(uri: &str) -> ErrorData {
+fn no_such_resource(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(
         format!("no resource {}", shorten(uri, 120)),
         Some(json!({
@@ -121,7 +127,7 @@ fn missing(uri: &str) -> ErrorData {
 
 /// Returns the whole refusal: a sentence for clients that show only the message, and the parts as
 /// data.
-fn refused(refusal: Refusal) -> ErrorData {
+fn refusal_error(refusal: Refusal) -> ErrorData {
     ErrorData::new(
         REFUSED,
         format!("{refusal} {}", refusal.hint),

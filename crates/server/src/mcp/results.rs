@@ -103,7 +103,7 @@ impl From<QueryReply> for QueryResult {
         let beyond = reply.omitted.unwrap_or(0) + reply.unread.unwrap_or(0);
         let mut engrams: Vec<EngramSummary> =
             reply.engrams.into_iter().map(EngramSummary::from).collect();
-        engrams.truncate(within(QUERY_TOKENS, &engrams));
+        engrams.truncate(count_that_fit(QUERY_TOKENS, &engrams));
         Self {
             verdict: reply.verdict,
             relaxed: reply.relaxed,
@@ -115,7 +115,7 @@ impl From<QueryReply> for QueryResult {
 
 /// Counts how many items fit, from the first. It counts tokens only if bytes do not settle it: a
 /// token is at least one byte, and the frame has [`SPARED`] bytes to spare.
-fn within<T: Serialize>(tokens: usize, items: &[T]) -> usize {
+fn count_that_fit<T: Serialize>(tokens: usize, items: &[T]) -> usize {
     let texts: Vec<String> = items
         .iter()
         .map(|item| serde_json::to_string(item).unwrap_or_default())
@@ -172,7 +172,7 @@ impl From<Engram> for EngramSummary {
             score: engram.score,
             now: changed
                 .filter(|it| !it.is_unchanged())
-                .map(CheckedPointer::words)
+                .map(CheckedPointer::in_words)
                 .collect(),
             id: engram.id,
             claim: engram.claim,
@@ -205,7 +205,7 @@ impl From<ConflictsReply> for ConflictsResult {
     fn from(reply: ConflictsReply) -> Self {
         let all = reply.conflicts.len() as u64 + reply.omitted.unwrap_or_default();
         let mut conflicts: Vec<Dispute> = reply.conflicts.into_iter().map(Dispute::from).collect();
-        conflicts.truncate(within(QUERY_TOKENS, &conflicts));
+        conflicts.truncate(count_that_fit(QUERY_TOKENS, &conflicts));
         Self {
             open: reply.open,
             due: reply.due,
@@ -329,7 +329,7 @@ impl From<Box<Dereferenced>> for DerefResult {
             tokens: read.tokens,
             truncated: read.truncated,
             masked: read.masked,
-            now: read.now.map(|it| it.words()),
+            now: read.now.map(|it| it.in_words()),
             budget: read.budget.map(BudgetLeft::from),
         }
     }
@@ -392,7 +392,7 @@ impl From<Budget> for BudgetLeft {
 }
 
 /// Returns a refusal in the form of every surface. A toolset may prefix its codes.
-pub(super) fn error(refusal: &Refusal, prefix: &str) -> Value {
+pub(super) fn refusal_value(refusal: &Refusal, prefix: &str) -> Value {
     let mut error = json!({ "error": refusal });
     if !prefix.is_empty() {
         error["error"]["code"] = json!(format!("{prefix}{}", refusal.code));

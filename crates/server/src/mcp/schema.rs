@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 /// Returns the schema of a tool's arguments, which a model sees: closed, with the words of each
 /// enum, and each field's documentation as its description.
-pub(super) fn taken<T: JsonSchema>() -> JsonObject {
-    Simplifier::of::<T>(Direction::Taken)
+pub(super) fn arguments_schema<T: JsonSchema>() -> JsonObject {
+    Simplifier::simplified_schema::<T>(Direction::Taken)
 }
 
 /// Returns the schema of a tool's result. Clients validate with it but show it to no model. So
 /// words are plain strings, and fields of one type share an entry, as `"^(id|claim)$": {"type":
 /// "string"}`. Nothing is closed or required: a refusal has only its `error`.
-pub(super) fn returned<T: JsonSchema>() -> JsonObject {
-    Simplifier::of::<T>(Direction::Returned)
+pub(super) fn result_schema<T: JsonSchema>() -> JsonObject {
+    Simplifier::simplified_schema::<T>(Direction::Returned)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ struct Simplifier {
 }
 
 impl Simplifier {
-    fn of<T: JsonSchema>(direction: Direction) -> JsonObject {
+    fn simplified_schema<T: JsonSchema>(direction: Direction) -> JsonObject {
         let settings = SchemaSettings::draft2020_12();
         let settings = match direction {
             Direction::Taken => settings.for_deserialize(),
@@ -41,15 +41,15 @@ impl Simplifier {
         let root = settings.into_generator().into_root_schema_for::<T>();
         let root = root.to_value();
         let defs = root.get("$defs").cloned().unwrap_or_default();
-        Self { defs, direction }.node(&root, false)
+        Self { defs, direction }.simplify(&root, false)
     }
 
     /// With `always` the value is always present, so the schema must allow null where it may be
     /// null.
-    fn node(&self, schema: &Value, always: bool) -> JsonObject {
-        let (schema, or_null) = self.essence(schema);
+    fn simplify(&self, schema: &Value, always: bool) -> JsonObject {
+        let (schema, or_null) = self.follow_references(schema);
         let mut node = JsonObject::new();
-        let kind = kind(schema);
+        let kind = json_type(schema);
         if let Some(kind) = kind {
             let kind = if always && or_null {
                 json!([kind, "null"])
@@ -60,13 +60,13 @@ impl Simplifier {
         }
         match (kind, self.direction) {
             (Some("array"), _) => {
-                let items = self.node(&schema["items"], true);
+                let items = self.simplify(&schema["items"], true);
                 node.insert("items".to_owned(), items.into());
             }
-            (Some("object"), Direction::Taken) => self.closed(schema, &mut node),
-            (Some("object"), Direction::Returned) => self.grouped(schema, &mut node),
+            (Some("object"), Direction::Taken) => self.insert_closed(schema, &mut node),
+            (Some("object"), Direction::Returned) => self.insert_grouped(schema, &mut node),
             (_, Direction::Taken) => {
-                if let Some(words) = words(schema) {
+                if let Some(words) = enum_words(schema) {
                     node.insert("enum".to_owned(), words);
                 }
             }
@@ -77,7 +77,7 @@ impl Simplifier {
 
     /// Follows references and `anyOf: [X, null]`. Returns the schema behind them and whether null
     /// is allowed too.
-    fn essence<'a>(&'a self, mut schema: &'a Value) -> (&'a Value, bool) {
+    fn follow_references<'a>(&'a self, mut schema: &'a Value) -> (&'a Value, bool) {
         let mut or_null = false;
         loop {
             let named = schema["$ref"].as_str();
@@ -97,9 +97,9 @@ impl Simplifier {
         (schema, or_null)
     }
 
-    fn closed(&self, schema: &Value, node: &mut JsonObject) {
+    fn insert_closed(&self, schema: &Value, node: &mut JsonObject) {
         let fields = fields(schema).map(|(name, field)| {
-            let mut told = self.node(field, false);
+            let mut told = self.simplify(field, false);
             if let Some(words) = field.get("description") {
                 told.insert("description".to_owned(), words.clone());
             }
@@ -115,14 +115,14 @@ impl Simplifier {
         node.insert("additionalProperties".to_owned(), json!(false));
     }
 
-    fn grouped(&self, schema: &Value, node: &mut JsonObject) {
+    fn insert_grouped(&self, schema: &Value, node: &mut JsonObject) {
         let always = |name: &str| {
             let required = schema["required"].as_array();
             required.is_some_and(|all| all.iter().any(|it| it == name))
         };
         let mut types: Vec<(JsonObject, Vec<&str>)> = Vec::new();
         for (name, field) in fields(schema) {
-            let told = self.node(field, always(name));
+            let told = self.simplify(field, always(name));
             match types.iter_mut().find(|it| it.0 == told) {
                 Some((_, names)) => names.push(name),
                 None => types.push((told, vec![name])),
@@ -147,20 +147,20 @@ fn fields(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
 }
 
 /// Returns the type, ignoring null; none if any type is allowed.
-fn kind(schema: &Value) -> Option<&str> {
+fn json_type(schema: &Value) -> Option<&str> {
     match &schema["type"] {
         Value::String(one) => Some(one),
         Value::Array(all) => all
             .iter()
             .filter_map(Value::as_str)
             .find(|it| *it != "null"),
-        _ => words(schema).map(|_| "string"),
+        _ => enum_words(schema).map(|_| "string"),
     }
 }
 
 /// Returns the words of an enum: `enum: [a, b]`, or `oneOf: [{const: a}, {const: b}]` when each has
 /// its documentation.
-fn words(schema: &Value) -> Option<Value> {
+fn enum_words(schema: &Value) -> Option<Value> {
     let documented = || {
         let all = schema["oneOf"].as_array()?;
         let each = all.iter().map(|it| it.get("const").cloned());

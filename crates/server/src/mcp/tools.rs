@@ -64,10 +64,14 @@ where
         .destructive(false)
         .idempotent(about.idempotent)
         .open_world(false);
-    let mut tool = Tool::new(about.name, about.description, schema::taken::<Takes>())
-        .with_title(about.title)
-        .with_raw_output_schema(schema::returned::<Returns>().into())
-        .with_annotations(annotations);
+    let mut tool = Tool::new(
+        about.name,
+        about.description,
+        schema::arguments_schema::<Takes>(),
+    )
+    .with_title(about.title)
+    .with_raw_output_schema(schema::result_schema::<Returns>().into())
+    .with_annotations(annotations);
     if about.loaded {
         let mut meta = MetaObject::new();
         meta.0

@@ -108,17 +108,17 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
             watch: None,
             left: false,
             out,
-            writer: Some(tokio::spawn(write(output, queue))),
+            writer: Some(tokio::spawn(write_lines(output, queue))),
         }
     }
 
     /// Handles a line. Returns the message that the SDK gets at once, if any.
-    fn take(&mut self, line: Vec<u8>) -> Option<ClientJsonRpcMessage> {
+    fn accept_line(&mut self, line: Vec<u8>) -> Option<ClientJsonRpcMessage> {
         match parse(&line) {
-            Ok(Some(ClientJsonRpcMessage::Request(request))) => self.ask(request, line),
+            Ok(Some(ClientJsonRpcMessage::Request(request))) => self.accept_request(request, line),
             Ok(Some(message)) if self.opened => {
-                if let Some(id) = cancelled(&message) {
-                    if self.forget(id) {
+                if let Some(id) = cancelled_id(&message) {
+                    if self.drop_waiting(id) {
                         return None;
                     }
                     // The SDK drops the answer of a cancelled request, so release its permit here.
@@ -132,7 +132,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         }
     }
 
-    fn ask(
+    fn accept_request(
         &mut self,
         request: JsonRpcRequest<ClientRequest>,
         line: Vec<u8>,
@@ -147,62 +147,65 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
                 ),
             ));
         }
-        match self.permit(&line) {
-            Some(permit) => Some(self.begin(request, permit)),
-            None => self.wait(QueuedLine::Request(request.id, line)),
+        match self.try_permit(&line) {
+            Some(permit) => Some(self.begin_request(request, permit)),
+            None => self.enqueue(QueuedLine::Request(request.id, line)),
         }
     }
 
     /// Answers a line that is not a valid request.
     fn refuse(&mut self, error: JsonRpcError) -> Option<ClientJsonRpcMessage> {
         tracing::debug!(message = %error.error.message, "refused a line");
-        let answer = line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok()?;
-        match self.permit(&answer) {
-            Some(permit) => self.say(answer, permit),
-            None => self.wait(QueuedLine::Answer(answer)),
+        let answer = encode_line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok()?;
+        match self.try_permit(&answer) {
+            Some(permit) => self.send_answer(answer, permit),
+            None => self.enqueue(QueuedLine::Answer(answer)),
         }
     }
 
     /// Returns a permit for a line, if one is free and no earlier line waits.
-    fn permit(&self, line: &[u8]) -> Option<OwnedSemaphorePermit> {
+    fn try_permit(&self, line: &[u8]) -> Option<OwnedSemaphorePermit> {
         let permits = Arc::clone(&self.permits);
         let permit = self.waiting.is_empty().then_some(permits)?;
         permit.try_acquire_many_owned(permits_for(line)).ok()
     }
 
-    fn wait(&mut self, waiting: QueuedLine) -> Option<ClientJsonRpcMessage> {
+    fn enqueue(&mut self, waiting: QueuedLine) -> Option<ClientJsonRpcMessage> {
         self.waiting_bytes += waiting.line().len();
         self.waiting.push_back(waiting);
         None
     }
 
     /// Gives the first waiting line its permit.
-    fn go_on(&mut self, permit: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
+    fn start_first_waiting(
+        &mut self,
+        permit: OwnedSemaphorePermit,
+    ) -> Option<ClientJsonRpcMessage> {
         let first = self.waiting.pop_front()?;
         self.waiting_bytes -= first.line().len();
         match first {
-            QueuedLine::Answer(answer) => self.say(answer, permit),
+            QueuedLine::Answer(answer) => self.send_answer(answer, permit),
             QueuedLine::Request(_, line) => match parse(&line) {
                 Ok(Some(ClientJsonRpcMessage::Request(request))) => {
-                    Some(self.begin(request, permit))
+                    Some(self.begin_request(request, permit))
                 }
                 _ => None,
             },
         }
     }
 
-    fn begin(
+    fn begin_request(
         &mut self,
         request: JsonRpcRequest<ClientRequest>,
         permit: OwnedSemaphorePermit,
     ) -> ClientJsonRpcMessage {
-        self.opened |= opens(&request.request);
+        self.opened |= ends_handshake(&request.request);
         self.begun.insert(request.id.clone(), permit);
         ClientJsonRpcMessage::Request(request)
     }
 
     /// Drops a waiting request; returns false if there is none.
-    fn forget(&mut self, id: &RequestId) -> bool {
+    fn drop_waiting(&mut self, id: &RequestId) -> bool {
         let Some(at) = self.waiting.iter().position(|it| it.is_request(id)) else {
             return false;
         };
@@ -212,7 +215,11 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     }
 
     /// Sends an answer from the transport itself.
-    fn say(&self, answer: Vec<u8>, permit: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
+    fn send_answer(
+        &self,
+        answer: Vec<u8>,
+        permit: OwnedSemaphorePermit,
+    ) -> Option<ClientJsonRpcMessage> {
         // The writer outlives every message.
         let _ = self.out.send(Some((answer, Some(permit))));
         None
@@ -220,7 +227,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
 }
 
 /// Waits, on another thread, until nobody can write to the input any more.
-async fn left(watch: &mut Option<JoinHandle<()>>, hung_up: Option<fn()>) {
+async fn wait_for_hang_up(watch: &mut Option<JoinHandle<()>>, hung_up: Option<fn()>) {
     let Some(hung_up) = hung_up else {
         return pending().await;
     };
@@ -234,7 +241,7 @@ fn permits_for(line: &[u8]) -> u32 {
 }
 
 /// Returns the request that a notification cancels.
-fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+fn cancelled_id(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
         ClientJsonRpcMessage::Notification(JsonRpcNotification {
             notification: ClientNotification::CancelledNotification(cancelled),
@@ -245,7 +252,7 @@ fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
 }
 
 /// Returns the request that a message answers.
-fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+fn answered_id(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     match message {
         ServerJsonRpcMessage::Response(answer) => Some(&answer.id),
         ServerJsonRpcMessage::Error(answer) => answer.id.as_ref(),
@@ -254,7 +261,7 @@ fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
 }
 
 /// Whether this request ends the SDK's handshake.
-fn opens(request: &ClientRequest) -> bool {
+fn ends_handshake(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
@@ -269,7 +276,7 @@ fn opens(request: &ClientRequest) -> bool {
     }
 }
 
-fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
+fn encode_line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(message)?;
     bytes.push(b'\n');
     Ok(bytes)
@@ -277,7 +284,10 @@ fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
 
 /// Writes lines until a `None` arrives. Once the client is gone, it drops the lines instead, which
 /// releases their permits.
-async fn write<W: AsyncWrite + Unpin>(mut output: W, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
+async fn write_lines<W: AsyncWrite + Unpin>(
+    mut output: W,
+    mut queue: mpsc::UnboundedReceiver<Outgoing>,
+) {
     let mut gone = false;
     while let Some(Some((line, _permit))) = queue.recv().await {
         if gone {
@@ -301,8 +311,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let permit = answered(&message).and_then(|id| self.begun.remove(id));
-        let sent = line(&message).and_then(|line| {
+        let permit = answered_id(&message).and_then(|id| self.begun.remove(id));
+        let sent = encode_line(&message).and_then(|line| {
             let sent = self.out.send(Some((line, permit)));
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
         });
@@ -338,13 +348,13 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
             let more = self.waiting.len() < AHEAD && self.waiting_bytes < AHEAD_BYTES;
             let message = select! {
                 biased;
-                permit = permit, if first.is_some() => self.go_on(permit?),
+                permit = permit, if first.is_some() => self.start_first_waiting(permit?),
                 line = self.lines.next(), if more && !ended => match line {
-                    Some(Ok(line)) => self.take(line),
+                    Some(Ok(line)) => self.accept_line(line),
                     Some(Err(error)) => self.refuse(JsonRpcError::new(None, error)),
                     None => None,
                 },
-                () = left(&mut self.watch, self.hung_up), if !more && !last => {
+                () = wait_for_hang_up(&mut self.watch, self.hung_up), if !more && !last => {
                     self.left = true;
                     None
                 }

@@ -123,7 +123,7 @@ impl Reader<'_> {
         now: Timestamp,
     ) -> Result<Facets> {
         let mut counts = FacetCounts::default();
-        let is_tallied = filter.words().is_empty()
+        let is_tallied = filter.search_words().is_empty()
             && filter.health.is_empty()
             && filter.ended.is_none()
             && filter.held_at.is_none()

@@ -139,7 +139,7 @@ impl Where {
                 conditions.and(&format!("engram.placed_at {sign} {at}"));
             }
         }
-        for word in filter.words() {
+        for word in filter.search_words() {
             let somewhere = conditions.occurs_sql(&word);
             conditions.and(&somewhere);
         }
@@ -265,7 +265,7 @@ pub(super) fn find_reach(
         ("<", "DESC")
     };
     let (column, versions) = order_of(filter);
-    let look = if filter.words().is_empty() {
+    let look = if filter.search_words().is_empty() {
         LOOK
     } else {
         LOOK_FOR_WORDS

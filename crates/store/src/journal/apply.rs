@@ -134,7 +134,7 @@ impl Applied<'_> {
                 record.agent.as_ref().map(|it| &it.0),
             ],
         )?;
-        for digest in record.pointers.iter().filter_map(Pointer::kept) {
+        for digest in record.pointers.iter().filter_map(Pointer::snapshot_digest) {
             self.run(
                 "INSERT OR IGNORE INTO pinned (digest, engram) VALUES (?1, ?2)",
                 params![digest, record.id.to_string()],

@@ -40,7 +40,9 @@ pub(crate) fn store_words(connection: &Connection, seq: i64, entry: &NewEntry<'_
         }
         Operation::Resolved(ruling) => store_text(connection, seq, ruling.why.as_deref())?,
         Operation::Allowed(permit) => store_text(connection, seq, Some(&permit.why))?,
-        Operation::Requested(requested) => store_text(connection, seq, Some(&requested.words()))?,
+        Operation::Requested(requested) => {
+            store_text(connection, seq, Some(&requested.stored_text()))?
+        }
         Operation::Denied(denied) if !denied.why.is_empty() => {
             store_text(connection, seq, Some(&denied.why))?
         }
@@ -193,7 +195,7 @@ fn blank(connection: &Connection, seq: u64, redaction: &Redaction) -> Result<()>
     };
     let is_kept = matches!(operation, Operation::Kept(_));
     let body = operation
-        .without(redaction)
+        .without_erased(redaction)
         .body()
         .map_err(StoreError::Unwritable)?;
     let is_said = is_kept || redaction.seqs.contains(&seq) || redaction.events.contains(&seq);

@@ -295,10 +295,11 @@ fn a_filter_leaves_and_counts_what_it_admits() {
         assert_eq!(forth.0, wanted, "{what}, oldest first");
         wanted.reverse();
         assert_eq!(back.0, wanted, "{what}, newest first");
-        let is_rare = !filter.words().is_empty() && filter.until.is_none() && wanted.len() < 5;
+        let is_rare =
+            !filter.search_words().is_empty() && filter.until.is_none() && wanted.len() < 5;
         assert_eq!(
             facets.partial,
-            !filter.words().is_empty() && filter.until.is_none(),
+            !filter.search_words().is_empty() && filter.until.is_none(),
             "{what}"
         );
         assert!(

@@ -67,7 +67,7 @@ fn list(store: &Store, filter: &Filter, limit: usize, oldest_first: bool) -> Vec
         let (entries, next) = page.unwrap();
         for entry in entries {
             match entry.change {
-                Change::Stored(engram) => all.push((engram.id, engram.placed())),
+                Change::Stored(engram) => all.push((engram.id, engram.list_place())),
                 other => panic!("{other:?}"),
             }
         }

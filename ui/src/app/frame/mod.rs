@@ -208,7 +208,8 @@ impl Frame {
             let speak = move || {
                 let count = self.unannounced.get_value() as u64;
                 self.unannounced.set_value(0);
-                self.announcement.set(words::count(count, say::list::NEW));
+                self.announcement
+                    .set(words::format_count(count, say::list::NEW));
             };
             dom::run_later(speak, Duration::from_millis(1500));
         }

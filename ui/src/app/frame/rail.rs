@@ -117,7 +117,7 @@ fn view_entry(app: App, view: &'static View) -> impl IntoView {
     let is_here = Memo::new(move |_| view.is_here(app));
     let count = Memo::new(move |_| (view.count)(app));
     let label = move || {
-        let count = words::count(count.get(), view.of);
+        let count = words::format_count(count.get(), view.of);
         format!("{}: {count}", view.title)
     };
     // The spoken label begins with the visible one.

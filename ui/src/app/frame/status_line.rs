@@ -73,10 +73,10 @@ pub(crate) fn StatusLine() -> impl IntoView {
                     None => view! { <span>{say::status::NO_REPOSITORY}</span> }.into_any(),
                 }}
             </button>
-            <span data-testid="count">{told(|it| words::count(it.engrams, say::ENGRAMS))}</span>
+            <span data-testid="count">{told(|it| words::format_count(it.engrams, say::ENGRAMS))}</span>
             <button class="plain" data-testid="agents" title=say::status::SHOW_AGENTS hidden=move || app.status.with(|it| it.as_ref().is_none_or(|it| it.agents == 0))
                 on:click=move |_| views::show_view(app, &views::agents::VIEW)>
-                {told(|it| words::count(it.agents, say::AGENTS))}
+                {told(|it| words::format_count(it.agents, say::AGENTS))}
             </button>
             {spent}
             {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>{say::status::UNWATCHED}</span> })}

@@ -342,7 +342,7 @@ fn view_file(file: FileShown) -> impl IntoView {
     let link = file.link.as_deref().map(words::visible);
     let link = link.map(|it| view! { <p>{say::connect::LINKED}<code>{it}</code></p> });
     let more = (file.more > 0).then(|| {
-        let lines = words::count(file.more, say::LINES);
+        let lines = words::format_count(file.more, say::LINES);
         view! { <p class="quiet">{say::connect::not_shown(&lines)}</p> }
     });
     view! {

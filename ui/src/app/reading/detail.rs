@@ -133,7 +133,7 @@ fn Head(
             <div><dt>{window}</dt><dd>{until}</dd></div>
             <div><dt>{say::engram::RECORDED}</dt><dd>{clock.moment(engram.recorded_at)}</dd></div>
             {(others > 0).then(|| view! {
-                <div><dt>{say::engram::ALSO_SAID}</dt><dd>{words::count(others, say::OTHER_AGENTS)}</dd></div>
+                <div><dt>{say::engram::ALSO_SAID}</dt><dd>{words::format_count(others, say::OTHER_AGENTS)}</dd></div>
             })}
         </dl>
         {(!engram.conflicts.is_empty()).then(|| view! {

@@ -116,8 +116,8 @@ fn KnownRepository(repository: Recent) -> impl IntoView {
                 {repository.holding.map(|(engrams, drifted)| view! {
                     <span class="counts">
                         {(repository.unseen > 0).then(|| view! { <span class="word">{words::thousands(repository.unseen)}{say::repositories::NEW}</span>" " })}
-                        {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, say::TO_REVIEW)}</span>" " })}
-                        <span>{words::count(engrams, say::ENGRAMS)}</span>
+                        {(drifted > 0).then(|| view! { <span class="word warn">{words::format_count(drifted, say::TO_REVIEW)}</span>" " })}
+                        <span>{words::format_count(engrams, say::ENGRAMS)}</span>
                     </span>
                 })}
             </button>

@@ -27,7 +27,7 @@ pub(crate) fn Start() -> impl IntoView {
                 <div class="repositories"><PickRepository list="start-list" /></div>
                 <p class="outside" hidden=move || engrams() == 0>
                     <button data-testid="stay-outside" on:click=move |_| app.repositories.stays_outside.set(true)>
-                        {move || say::repositories::stay_outside(&words::count(engrams(), say::ENGRAMS))}
+                        {move || say::repositories::stay_outside(&words::format_count(engrams(), say::ENGRAMS))}
                     </button>
                 </p>
             </div>

@@ -289,7 +289,7 @@ fn Shown(
         {move || (!shows_changes()).then(&text)}
         {marks.map(|marks| view! { <MarkedLines marks /> })}
         {(hidden > 0).then(|| view! {
-            <p class="wait" data-testid="more-lines">{more(&words::count(hidden, say::LINES))}</p>
+            <p class="wait" data-testid="more-lines">{more(&words::format_count(hidden, say::LINES))}</p>
         })}
         {move || shows_changes().then(|| standing.get()).flatten().map(|standing| view! { <Changes pointer=pointer() standing /> })}
         {move || panel.is_open(Panel::Blame).then(|| view! { <Blamed pointer=pointer() /> })}
@@ -306,7 +306,7 @@ fn view_text(
     marks: Option<Marks>,
 ) -> impl Fn() -> AnyView {
     let name = words::visible(&source.label);
-    let count = words::count(source.total_lines.into(), say::LINES);
+    let count = words::format_count(source.total_lines.into(), say::LINES);
     let label = say::source::label(&name, source.language.as_deref(), &count);
     let lines = painted_lines(app, &source);
     let no_lines = source.media.clone().filter(|it| !it.kind.has_lines());
@@ -506,7 +506,7 @@ fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
             </div>
             <div class="wide"><Sides lines then now /></div>
             {(hidden > 0).then(|| view! {
-                <p class="wait" data-testid="more-changes">{say::source::more_of_comparison(&words::count(hidden, say::LINES))}</p>
+                <p class="wait" data-testid="more-changes">{say::source::more_of_comparison(&words::format_count(hidden, say::LINES))}</p>
             })}
         </div>
     }
@@ -515,7 +515,7 @@ fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
 /// The two texts one below the other, if there is no room for them side by side.
 #[component]
 fn Below(lines: Arc<[SourceLine]>) -> impl IntoView {
-    let count = |it: u32| words::count(it.into(), say::source::UNCHANGED_LINES);
+    let count = |it: u32| words::format_count(it.into(), say::source::UNCHANGED_LINES);
     let short: Arc<[SourceLine]> = fold_unchanged(&lines, count).into();
     let is_folded = RwSignal::new(short.len() < lines.len());
     let shown = move || {
@@ -572,7 +572,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             let left = total.saturating_sub(most.get());
             (left > 0).then(|| view! {
                 <button class="plain more-rows" data-testid="more-parts" on:click=move |_| most.update(|it| *it += PARTS)>
-                    {say::source::show_more(left.min(PARTS), &words::count(left as u64, say::PARTS))}
+                    {say::source::show_more(left.min(PARTS), &words::format_count(left as u64, say::PARTS))}
                 </button>
             })
         };
@@ -580,7 +580,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             <table class="blame"><tbody>{shown}</tbody></table>
             {more}
             {(hidden > 0).then(|| view! {
-                <p class="wait" data-testid="more-blame">{prose(&say::source::more_of_blame(&words::count(hidden, say::LINES)))}</p>
+                <p class="wait" data-testid="more-blame">{prose(&say::source::more_of_blame(&words::format_count(hidden, say::LINES)))}</p>
             })}
         }
     };

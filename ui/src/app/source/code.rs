@@ -192,7 +192,7 @@ fn view_line(
     let drawn = words::beginning(&line.text, LONGEST);
     let rest = line.text[drawn.len()..].chars().count() as u64 + u64::from(line.cut);
     let cut = (rest > 0).then(|| {
-        let more = words::count(rest, say::CHARACTERS);
+        let more = words::format_count(rest, say::CHARACTERS);
         let more = say::source::more_characters(&more);
         let said = say::source::read_on(number, &more);
         match reading {

@@ -66,7 +66,7 @@ pub(crate) fn Sides(
             let left = all.len() - drawn_count(&all, most.get());
             let more = (left > 0).then(|| view! {
                 <button class="plain more-rows" data-testid="more-rows" on:click=move |_| most.update(|it| *it += ROWS)>
-                    {say::source::show_more(left.min(ROWS), &words::count(left as u64, say::LINES))}
+                    {say::source::show_more(left.min(ROWS), &words::format_count(left as u64, say::LINES))}
                 </button>
             });
             more.into_any()
@@ -91,7 +91,7 @@ pub(crate) fn Sides(
 
 /// What is shown in place of unchanged lines: how many, and a button to show those that were sent.
 fn view_fold(row: ComparisonRow<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
-    let said = |count: u64| words::count(count, say::source::UNCHANGED_LINES);
+    let said = |count: u64| words::format_count(count, say::source::UNCHANGED_LINES);
     let inside = match row {
         ComparisonRow::Fold(pairs) => view! {
             <button class="plain" data-testid="unfold" on:click=move |_| unfold()>{said(pairs.len() as u64)}</button>

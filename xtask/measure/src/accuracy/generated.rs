@@ -11,10 +11,10 @@ use anyhow::{Context, Result};
 
 use super::{
     Chance, Measurement, Span, fate_of, git,
-    published::empty,
+    published::clear_worktree,
     references::{Fate, FileSpan, GitBlame, Range},
 };
-use xtask::clear;
+use xtask::remove_folder;
 
 /// Commits per history.
 const COMMITS: usize = 24;
@@ -102,11 +102,11 @@ fn follow(
     to: (&str, &FilesByPath),
 ) -> Result<()> {
     let range = Range::new(repo, from.0, to.0)?;
-    let known = known(to.1);
+    let known = lines_by_number(to.1);
     let spans: Vec<(Span, Fate)> = sample(from.1, bench.spans, bench.seed)
         .into_iter()
         .filter_map(|span| {
-            let truth = truth(&span, from.1, to.1, &known)?;
+            let truth = true_fate(&span, from.1, to.1, &known)?;
             Some((span, truth))
         })
         .collect();
@@ -116,7 +116,7 @@ fn follow(
     for ((span, truth), answer) in spans.iter().zip(answers) {
         let ours = fate_of(&answer)?;
         bench.check_bytes(repo, &range, span, &ours)?;
-        let theirs = checked(blame.fate(span)?, span, from.1, to.1);
+        let theirs = correct_by_bytes(blame.fate(span)?, span, from.1, to.1);
         bench.truth.row(name).note(&ours, truth);
         bench
             .truth
@@ -130,7 +130,7 @@ fn follow(
 }
 
 /// Corrects an answer of blame by comparing bytes, since `-w` makes it ignore white space.
-fn checked(fate: Fate, span: &Span, from: &FilesByPath, to: &FilesByPath) -> Fate {
+fn correct_by_bytes(fate: Fate, span: &Span, from: &FilesByPath, to: &FilesByPath) -> Fate {
     let text = |files: &FilesByPath, path: &str, start: usize, end: usize| {
         let lines = files.get(path)?.get(start - 1..end)?;
         Some(lines.iter().map(|it| it.text.clone()).collect::<Vec<_>>())
@@ -147,7 +147,7 @@ fn checked(fate: Fate, span: &Span, from: &FilesByPath, to: &FilesByPath) -> Fat
 }
 
 /// Returns the place of each numbered line.
-fn known(files: &FilesByPath) -> HashMap<usize, (&str, usize)> {
+fn lines_by_number(files: &FilesByPath) -> HashMap<usize, (&str, usize)> {
     let mut known = HashMap::new();
     for (path, lines) in files {
         for (at, line) in lines.iter().enumerate() {
@@ -159,7 +159,7 @@ fn known(files: &FilesByPath) -> HashMap<usize, (&str, usize)> {
 
 /// Returns the true fate of a span; `None` if its lines were separated, so that no single span
 /// holds them.
-fn truth(
+fn true_fate(
     span: &Span,
     from: &FilesByPath,
     to: &FilesByPath,
@@ -232,14 +232,14 @@ struct History {
 impl History {
     /// Begins with some text files of a repository.
     fn begin(repo: &Path, source: &Path, seed: u64) -> Result<Self> {
-        clear(repo)?;
+        remove_folder(repo)?;
         fs::create_dir_all(repo)?;
         git(repo, &["init", "-q"])?;
         let mut chance = Chance(seed);
         let listed = git(source, &["ls-tree", "-r", "--name-only", "HEAD"])?;
         let mut texts = Vec::new();
         for path in listed.lines().filter(|it| !it.starts_with('"')) {
-            let bytes = super::show(source, "HEAD", path)?;
+            let bytes = super::read_blob(source, "HEAD", path)?;
             if let Ok(text) = String::from_utf8(bytes)
                 && text.ends_with('\n')
                 && !text.contains('\0')
@@ -280,7 +280,7 @@ impl History {
             next,
             chance,
         };
-        history.write()?;
+        history.commit_files()?;
         history.first = git(repo, &["rev-parse", "HEAD"])?;
         Ok(history)
     }
@@ -290,11 +290,11 @@ impl History {
             let change = changes[self.chance.below(changes.len())];
             self.apply(change);
         }
-        self.write()
+        self.commit_files()
     }
 
-    fn write(&self) -> Result<()> {
-        empty(&self.repo)?;
+    fn commit_files(&self) -> Result<()> {
+        clear_worktree(&self.repo)?;
         for (path, lines) in self.files.iter().filter(|it| !it.1.is_empty()) {
             let path = self.repo.join(path);
             fs::create_dir_all(path.parent().context("no folder")?)?;
@@ -338,12 +338,12 @@ impl History {
             Edit => self.edit(&path, 4),
             Move => {
                 let block = self.block(&path, 14);
-                self.carry(&path, block, &path.clone());
+                self.move_block(&path, block, &path.clone());
             }
             MoveOut => {
                 let block = self.block(&path, 14);
                 let to = self.any_path()?;
-                self.carry(&path, block, &to);
+                self.move_block(&path, block, &to);
             }
             EditMove => self.edit_and_move(&path)?,
             Rename => {
@@ -429,7 +429,7 @@ impl History {
         at..at + count
     }
 
-    fn carry(&mut self, path: &str, block: std::ops::Range<usize>, to: &str) {
+    fn move_block(&mut self, path: &str, block: std::ops::Range<usize>, to: &str) {
         let Some(file) = self.files.get_mut(path) else {
             return;
         };
@@ -446,7 +446,7 @@ impl History {
         for at in self.block(path, most) {
             let word = self.number();
             if let Some(line) = self.files.get_mut(path).and_then(|it| it.get_mut(at)) {
-                line.text = edited(&line.text, word);
+                line.text = replace_longest_word(&line.text, word);
             }
         }
     }
@@ -459,13 +459,13 @@ impl History {
             let inside = at + self.chance.below(count);
             let word = self.number();
             let line = self.files.get_mut(path)?.get_mut(inside)?;
-            line.text = edited(&line.text, word);
+            line.text = replace_longest_word(&line.text, word);
         }
         let to = match self.chance.below(2) {
             0 => path.to_owned(),
             _ => self.any_path()?,
         };
-        self.carry(path, at..at + count, &to);
+        self.move_block(path, at..at + count, &to);
         Some(())
     }
 
@@ -482,7 +482,7 @@ impl History {
 }
 
 /// Replaces the longest word of a line.
-fn edited(text: &str, word: usize) -> String {
+fn replace_longest_word(text: &str, word: usize) -> String {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let longest = text.split(|it| !is_word(it)).max_by_key(|it| it.len());
     match longest.filter(|it| !it.is_empty()) {

@@ -12,11 +12,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    Chance, command, git,
-    references::{Hunk, patches},
-    show,
+    Chance, command, git, read_blob,
+    references::{Hunk, parse_patches},
 };
-use xtask::clear;
+use xtask::remove_folder;
 
 /// The approximate number of commits for a whole history.
 const COMMITS: usize = 600;
@@ -39,12 +38,12 @@ enum CommitPart {
 }
 
 /// Builds `to` from the versions in `repo`.
-pub(crate) fn make(repo: &Path, to: &Path, seed: u64) -> Result<()> {
+pub(crate) fn build_hunk_history(repo: &Path, to: &Path, seed: u64) -> Result<()> {
     if to.join(".git").is_dir() {
         return Ok(());
     }
     let making = to.with_extension("part");
-    clear(&making)?;
+    remove_folder(&making)?;
     let (from, into) = (repo.to_string_lossy(), making.to_string_lossy());
     git(repo, &["clone", "-q", "--no-checkout", &from, &into])?;
     let list = git(repo, &["rev-list", "--first-parent", "--reverse", "HEAD"])?;
@@ -56,7 +55,7 @@ pub(crate) fn make(repo: &Path, to: &Path, seed: u64) -> Result<()> {
     let steps = versions.len().saturating_sub(1).max(1);
     for pair in versions.windows(2) {
         let [old, new] = *pair else { continue };
-        between(repo, old, new, COMMITS / steps, &mut import, &mut chance)?;
+        import_changes(repo, old, new, COMMITS / steps, &mut import, &mut chance)?;
         import.commit()?;
         import.whole_tree(repo, new)?;
     }
@@ -66,7 +65,7 @@ pub(crate) fn make(repo: &Path, to: &Path, seed: u64) -> Result<()> {
     Ok(())
 }
 
-fn between(
+fn import_changes(
     repo: &Path,
     old: &str,
     new: &str,
@@ -84,7 +83,7 @@ fn between(
         repo,
         &["diff", "-U0", "-M", "--no-color", "--no-ext-diff", old, new],
     )?;
-    let mut patches = patches(&diff);
+    let mut patches = parse_patches(&diff);
     for line in names.lines() {
         let words: Vec<&str> = line.split('\t').collect();
         let (was, is) = match words.as_slice() {
@@ -110,8 +109,8 @@ fn between(
             pieces.extend((0..hunks.len()).map(|it| CommitPart::Hunk(is.to_owned(), it)));
         }
         let changing = HunkedFile {
-            old: show(repo, old, was)?,
-            new: show(repo, new, is)?,
+            old: read_blob(repo, old, was)?,
+            new: read_blob(repo, new, is)?,
             done: vec![false; hunks.len()],
             hunks,
         };
@@ -125,7 +124,7 @@ fn between(
         import.commit()?;
         for piece in some {
             match piece {
-                CommitPart::Add(path) => import.file(path, &show(repo, new, path)?)?,
+                CommitPart::Add(path) => import.file(path, &read_blob(repo, new, path)?)?,
                 CommitPart::Remove(path) => import.line(&format!("D {path}"))?,
                 CommitPart::Rename(was, is) => import.line(&format!("R {was} {is}"))?,
                 CommitPart::Hunk(path, at) => {

@@ -67,7 +67,9 @@ impl Accuracy {
     pub(crate) fn perform(self, root: &Path) -> Result<()> {
         let binary = match &self.binary {
             Some(binary) => binary.clone(),
-            None => shell::built(root, &["--release", "--package", "engram-cli"], "engram")?,
+            None => {
+                shell::build_program(root, &["--release", "--package", "engram-cli"], "engram")?
+            }
         };
         let mut bench = Measurement {
             binary,
@@ -98,7 +100,7 @@ impl Accuracy {
                 };
                 let small = cache.join("hunks").join(name);
                 fs::create_dir_all(cache.join("hunks"))?;
-                hunks::make(repo, &small, self.seed)?;
+                hunks::build_hunk_history(repo, &small, self.seed)?;
                 for (from, to) in published::pairs(&small)? {
                     bench.compare(&format!("{name}, by hunks"), &small, &from, &to)?;
                 }
@@ -195,8 +197,16 @@ impl Measurement {
         let Fate::Intact(place) = ours else {
             return Ok(());
         };
-        let before = lines_of(&show(repo, &range.from, &span.path)?, span.start, span.end);
-        let after = lines_of(&show(repo, &range.to, &place.path)?, place.start, place.end);
+        let before = lines_of(
+            &read_blob(repo, &range.from, &span.path)?,
+            span.start,
+            span.end,
+        );
+        let after = lines_of(
+            &read_blob(repo, &range.to, &place.path)?,
+            place.start,
+            place.end,
+        );
         ensure!(
             before == after,
             "{span:?} was called intact at {place:?} and has other bytes there"
@@ -221,7 +231,7 @@ impl Measurement {
         };
         let spans_text: String = spans.iter().enumerate().map(span).collect();
         let start = Instant::now();
-        let output = ground::piped(track.args(["--spans", "-"]), spans_text.as_bytes())?;
+        let output = ground::output_for_input(track.args(["--spans", "-"]), spans_text.as_bytes())?;
         let took = start.elapsed();
         let answers = output
             .lines()
@@ -334,7 +344,7 @@ fn sample(repo: &Path, commit: &str, count: usize, seed: u64) -> Result<Vec<Span
     let listed = git(repo, &["ls-tree", "-r", "--name-only", commit])?;
     let mut files: Vec<(String, usize)> = Vec::new();
     for path in listed.lines().filter(|it| !it.starts_with('"')) {
-        let bytes = show(repo, commit, path)?;
+        let bytes = read_blob(repo, commit, path)?;
         if !bytes.contains(&0) && !bytes.is_empty() && bytes.len() < LARGEST {
             let lines = lines_of(&bytes, 1, usize::MAX)
                 .iter()
@@ -388,7 +398,7 @@ fn lines_of(bytes: &[u8], start: usize, end: usize) -> Vec<u8> {
         .collect()
 }
 
-fn show(repo: &Path, commit: &str, path: &str) -> Result<Vec<u8>> {
+fn read_blob(repo: &Path, commit: &str, path: &str) -> Result<Vec<u8>> {
     let output = command(repo)
         .args(["cat-file", "blob", &format!("{commit}:{path}")])
         .output()?;

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::git;
-use xtask::{clear, shell};
+use xtask::{remove_folder, shell};
 
 /// The source of the versions.
 #[derive(Clone, Copy)]
@@ -57,8 +57,8 @@ pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
         // Built under another name, so that an interrupted build is repeated.
         if !repo.join(".git").is_dir() {
             let making = cache.join(format!("{name}.part"));
-            clear(&making)?;
-            make(&making, *client, name, versions)
+            remove_folder(&making)?;
+            build_version_history(&making, *client, name, versions)
                 .with_context(|| format!("the history of {name} cannot be made"))?;
             fs::rename(&making, &repo)?;
         }
@@ -68,19 +68,19 @@ pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-fn make(repo: &Path, client: Registry, name: &str, versions: &str) -> Result<()> {
+fn build_version_history(repo: &Path, client: Registry, name: &str, versions: &str) -> Result<()> {
     fs::create_dir_all(repo)?;
     git(repo, &["init", "-q"])?;
     for version in versions.split(' ') {
         let fetched = repo.with_extension("fetched");
-        clear(&fetched)?;
+        remove_folder(&fetched)?;
         fs::create_dir_all(&fetched)?;
         let source = match client {
             Registry::Cargo => crate_source(&fetched, name, version)?,
             Registry::Npm => npm_source(&fetched, name, version)?,
             Registry::Pip => wheel_source(&fetched, name, version)?,
         };
-        empty(repo)?;
+        clear_worktree(repo)?;
         copy(&source, repo)?;
         git(repo, &["add", "-A", "-f"])?;
         git(repo, &["commit", "-q", "-m", version])?;
@@ -143,7 +143,7 @@ fn wheel_source(at: &Path, name: &str, version: &str) -> Result<PathBuf> {
 }
 
 /// Removes everything except git's own folder.
-pub(super) fn empty(repo: &Path) -> Result<()> {
+pub(super) fn clear_worktree(repo: &Path) -> Result<()> {
     for entry in fs::read_dir(repo)? {
         let path = entry?.path();
         if !path.is_dir() {

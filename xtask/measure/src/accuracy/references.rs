@@ -28,7 +28,7 @@ pub(crate) struct FileSpan {
 }
 
 impl Fate {
-    pub(crate) fn place(&self) -> Option<&FileSpan> {
+    pub(crate) fn workload(&self) -> Option<&FileSpan> {
         match self {
             Self::Intact(place) | Self::Edited(place) => Some(place),
             Self::Deleted => None,
@@ -217,7 +217,7 @@ impl LineHistory {
             &between,
         ];
         let log = git(repo, &line)?;
-        let steps = log.split('\0').map(patches).collect();
+        let steps = log.split('\0').map(parse_patches).collect();
         Ok(Self { steps })
     }
 
@@ -235,7 +235,7 @@ impl LineHistory {
             let Some(to) = &patch.to else {
                 return Fate::Deleted;
             };
-            match shift(&patch.hunks, place.start, place.end) {
+            match shift_lines(&patch.hunks, place.start, place.end) {
                 Some((start, end, edited)) => {
                     touched |= edited;
                     place = FileSpan {
@@ -256,7 +256,7 @@ impl LineHistory {
 }
 
 /// Returns the lines after the hunks, and whether a hunk touched them.
-fn shift(hunks: &[Hunk], start: usize, end: usize) -> Option<(usize, usize, bool)> {
+fn shift_lines(hunks: &[Hunk], start: usize, end: usize) -> Option<(usize, usize, bool)> {
     let mut touched = false;
     let (mut first, mut last) = (start as i64, end as i64);
     for hunk in hunks {
@@ -293,7 +293,7 @@ fn shift(hunks: &[Hunk], start: usize, end: usize) -> Option<(usize, usize, bool
     (first <= last && first >= 1).then_some((first as usize, last as usize, touched))
 }
 
-pub(crate) fn patches(diff: &str) -> HashMap<String, Patch> {
+pub(crate) fn parse_patches(diff: &str) -> HashMap<String, Patch> {
     let mut found = HashMap::new();
     let mut now: Option<(String, Patch)> = None;
     let mut in_hunks = false;
@@ -324,7 +324,7 @@ pub(crate) fn patches(diff: &str) -> HashMap<String, Patch> {
             *name = from.to_owned();
         } else if let (false, Some(to)) = (in_hunks, line.strip_prefix("rename to ")) {
             patch.to = Some(to.to_owned());
-        } else if let Some(hunk) = line.strip_prefix("@@ -").and_then(hunk) {
+        } else if let Some(hunk) = line.strip_prefix("@@ -").and_then(parse_hunk) {
             in_hunks = true;
             patch.hunks.push(hunk);
         }
@@ -334,7 +334,7 @@ pub(crate) fn patches(diff: &str) -> HashMap<String, Patch> {
 }
 
 /// Parses `1,2 +3,4 @@ ..`; a count of 1 is left out.
-fn hunk(text: &str) -> Option<Hunk> {
+fn parse_hunk(text: &str) -> Option<Hunk> {
     let mut words = text.split(' ');
     let pair = |word: &str| -> Option<(usize, usize)> {
         match word.split_once(',') {
@@ -365,8 +365,8 @@ mod tests {
             ("9,2 +9 @@", (5, 6), Some((5, 6, false))),
         ];
         for (text, (start, end), expected) in cases {
-            let hunk = hunk(text).into_iter().collect::<Vec<_>>();
-            assert_eq!(shift(&hunk, start, end), expected, "{text}");
+            let hunk = parse_hunk(text).into_iter().collect::<Vec<_>>();
+            assert_eq!(shift_lines(&hunk, start, end), expected, "{text}");
         }
     }
 }

@@ -29,7 +29,7 @@ impl Row {
     pub(crate) fn note(&mut self, ours: &Fate, truth: &Fate) {
         let count = self.classes.entry(truth.name()).or_default();
         count.all += 1;
-        let is_same = ours.name() == truth.name() && ours.place() == truth.place();
+        let is_same = ours.name() == truth.name() && ours.workload() == truth.workload();
         count.lines += usize::from(is_same);
         let intact = ours.name() == "intact" && truth.name() != "intact";
         self.intact += usize::from(intact);
@@ -74,7 +74,7 @@ impl Row {
 }
 
 fn is_elsewhere(ours: &Fate, truth: &Fate) -> bool {
-    match (ours.place(), truth.place()) {
+    match (ours.workload(), truth.workload()) {
         (None, _) => false,
         (Some(_), None) => true,
         (Some(a), Some(b)) => a.path != b.path || a.end < b.start || b.end < a.start,

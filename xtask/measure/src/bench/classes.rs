@@ -14,9 +14,8 @@ use serde_json::{Value, json};
 
 use super::{
     client::LineClient,
-    peer,
-    place::{place, server},
-    rest,
+    idle, peer,
+    workload::{create_ground, mcp_command},
 };
 use xtask::tools;
 
@@ -50,7 +49,7 @@ struct Pair {
 }
 
 pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
-    let place = place()?;
+    let place = create_ground()?;
     let peers = if peers {
         Some((peer::find()?, team()?))
     } else {
@@ -69,7 +68,7 @@ pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
     let mut tallies = vec![ClassTally::default(); titles.len()];
     for (class, wanted) in CLASSES {
         let pairs = pairs(root, class)?;
-        let room = |who: &str| place.room(&format!("{class}-{who}"));
+        let room = |who: &str| place.create_folder(&format!("{class}-{who}"));
         let home = place.another_home(&format!("{class}-engram"))?;
         let mut flagged = vec![ours(binary, &home, &place.repo(), &pairs)?];
         if let Some((keywords, team)) = &peers {
@@ -146,8 +145,8 @@ fn pairs(root: &Path, class: &str) -> Result<Vec<Pair>> {
 
 /// Counts the conflicts that Engram reports in its replies to two agents on two connections.
 fn ours(binary: &Path, home: &Path, repo: &Path, pairs: &[Pair]) -> Result<usize> {
-    let mut one = LineClient::greet(&mut server(binary, home, repo))?;
-    let mut two = LineClient::greet(&mut server(binary, home, repo))?;
+    let mut one = LineClient::start_mcp(&mut mcp_command(binary, home, repo))?;
+    let mut two = LineClient::start_mcp(&mut mcp_command(binary, home, repo))?;
     let mut flagged = 0;
     for pair in pairs {
         let said = |claim: &str| json!({"content": claim, "scope": pair.topic, "confidence": 0.9});
@@ -166,7 +165,7 @@ fn ours(binary: &Path, home: &Path, repo: &Path, pairs: &[Pair]) -> Result<usize
 }
 
 fn by_keywords(program: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
-    let mut client = LineClient::greet(&mut peer::server(program, room)?)?;
+    let mut client = LineClient::start_mcp(&mut peer::peer_command(program, room)?)?;
     let mut flagged = 0;
     for (at, pair) in pairs.iter().enumerate() {
         let said = |claim: &str, who: &str| {
@@ -194,7 +193,7 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
         .env("HOME", room)
         .env("PYTHONPATH", folder.join("stub"))
         .stderr(fs::File::create(room.join("stderr"))?);
-    let mut client = LineClient::greet(&mut command)?;
+    let mut client = LineClient::start_mcp(&mut command)?;
     for pair in pairs {
         for (claim, who) in [(&pair.a, "one"), (&pair.b, "two")] {
             let said =
@@ -206,7 +205,7 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     let mut quiet = 0;
     while quiet < QUIET {
         // It does not signal that it has finished comparing.
-        rest::pause(Duration::from_secs(1));
+        idle::pause(Duration::from_secs(1));
         let mut now = 0;
         for pair in pairs {
             let listed = client

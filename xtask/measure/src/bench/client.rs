@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use super::rest;
+use super::idle;
 
 /// Calls of one party before the next one's turn, so that other work of the machine affects all of
 /// them.
@@ -40,7 +40,9 @@ impl LineClient {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("{} cannot be started", xtask::shell::line(command)))?;
+            .with_context(|| {
+                format!("{} cannot be started", xtask::shell::command_line(command))
+            })?;
         let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
             bail!("the server has no standard input or output");
         };
@@ -54,7 +56,7 @@ impl LineClient {
     }
 
     /// Starts an MCP server and performs the handshake.
-    pub(crate) fn greet(command: &mut Command) -> Result<Self> {
+    pub(crate) fn start_mcp(command: &mut Command) -> Result<Self> {
         let mut client = Self::start(command)?;
         client.is_server = true;
         client.ask(
@@ -170,7 +172,10 @@ impl<'a> Party<'a> {
 
 /// Lets each party make the calls of `numbers`, one round at a time. A server's remaining work ends
 /// before the next party's turn, so that it does not slow that party down.
-pub(super) fn in_turn(numbers: std::ops::Range<usize>, parties: &mut [Party<'_>]) -> Result<()> {
+pub(super) fn call_in_turn(
+    numbers: std::ops::Range<usize>,
+    parties: &mut [Party<'_>],
+) -> Result<()> {
     let end = numbers.end;
     for from in numbers.step_by(ROUND) {
         for party in &mut *parties {
@@ -178,7 +183,7 @@ pub(super) fn in_turn(numbers: std::ops::Range<usize>, parties: &mut [Party<'_>]
                 party.call(n)?;
             }
             if party.client.is_server {
-                rest::settle(&[party.client.id()], rest::LULL)?;
+                idle::wait_until_quiet(&[party.client.id()], idle::LULL)?;
             }
         }
     }

@@ -9,14 +9,13 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    client::{LineClient, Party, in_turn},
-    filled,
-    place::{commit, place, query, server},
-    rest,
-    table::{self, Bar, figure, row},
+    client::{LineClient, Party, call_in_turn},
+    filled, idle,
+    table::{self, Bar, print_figure, print_row},
+    workload::{commit_arguments, create_ground, mcp_command, query_arguments},
 };
 use crate::ground::Ground;
-use xtask::shell::{command, example, run};
+use xtask::shell::{build_example, command, run};
 
 /// The maximum time of a commit with detection, relative to one without.
 const MOST: Bar = Bar::at_most(1.2);
@@ -33,8 +32,8 @@ const CROWDS: [usize; 3] = [10, 100, 1_000];
 const NEXT: usize = 10;
 
 /// Returns the nth claim; some repeat another claim with a different number.
-fn said(n: usize) -> Value {
-    let mut said = commit(n - n % EACH / (EACH - 1));
+fn mixed_claim(n: usize) -> Value {
+    let mut said = commit_arguments(n - n % EACH / (EACH - 1));
     if n % EACH == EACH - 1 {
         said["content"] = json!(contradicting(&said["content"]));
     }
@@ -46,34 +45,39 @@ fn contradicting(claim: &Value) -> String {
     claim.replacen(" is ", " is 7", 1)
 }
 
-fn unheard(mut said: Value) -> Value {
+fn made_ephemeral(mut said: Value) -> Value {
     said["durability"] = json!("ephemeral");
     said
 }
 
 /// Returns one of many claims that contradict each other.
-fn crowd(n: usize) -> Value {
-    let mut said = commit(n);
+fn crowd_claim(n: usize) -> Value {
+    let mut said = commit_arguments(n);
     said["content"] = json!(format!("The retry limit of the gateway is {n}."));
     said["scope"] = json!("gateway");
     said
 }
 
 pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> {
-    let place = place()?;
-    table::head();
-    let all = DetectionTimes::of(&place, binary, "some", said, engrams)?;
+    let place = create_ground()?;
+    table::print_head();
+    let all = DetectionTimes::measure_detection(&place, binary, "some", mixed_claim, engrams)?;
     all.row("commit with detection", 0..engrams, Some(MOST));
-    figure("conflicts among them", &all.open.to_string(), "");
-    among_many(root, &place, binary)?;
-    let all = DetectionTimes::of(&place, binary, "crowd", crowd, CROWDS[2] + NEXT)?;
+    print_figure("conflicts among them", &all.open.to_string(), "");
+    time_among_many(root, &place, binary)?;
+    let all =
+        DetectionTimes::measure_detection(&place, binary, "crowd", crowd_claim, CROWDS[2] + NEXT)?;
     for count in CROWDS {
         let what = format!("commit of a claim that contradicts {count}");
         all.row(&what, count..count + NEXT, None);
     }
-    figure("conflicts among these", &all.open.to_string(), "");
+    print_figure("conflicts among these", &all.open.to_string(), "");
     println!();
-    run(&mut command(example(root, "engram-consistency", "rules")?))
+    run(&mut command(build_example(
+        root,
+        "engram-consistency",
+        "rules",
+    )?))
 }
 
 /// The times of the same commits with and without detection, and how many conflicts were found.
@@ -84,7 +88,7 @@ struct DetectionTimes {
 }
 
 impl DetectionTimes {
-    fn of(
+    fn measure_detection(
         place: &Ground,
         binary: &Path,
         name: &str,
@@ -93,14 +97,16 @@ impl DetectionTimes {
     ) -> Result<Self> {
         let client = |kind: &str| -> Result<LineClient> {
             let home = place.another_home(&format!("{name}-{kind}"))?;
-            LineClient::greet(&mut server(binary, &home, &place.repo()))
+            LineClient::start_mcp(&mut mcp_command(binary, &home, &place.repo()))
         };
         let (mut with, mut without) = (client("with")?, client("without")?);
         let mut parties = [
             Party::new(&mut with, "engram_commit", said),
-            Party::new(&mut without, "engram_commit", move |n| unheard(said(n))),
+            Party::new(&mut without, "engram_commit", move |n| {
+                made_ephemeral(said(n))
+            }),
         ];
-        in_turn(0..count, &mut parties)?;
+        call_in_turn(0..count, &mut parties)?;
         let [ours, others] = parties.map(|it| it.times);
         let found = with.call("engram_conflicts", json!({ "status": "open" }))?;
         let open = found.result["structuredContent"]["open"].as_u64();
@@ -116,7 +122,7 @@ impl DetectionTimes {
 
     fn row(&self, what: &str, calls: Range<usize>, bar: Option<Bar>) {
         let times = |all: &[Duration]| all.get(calls.clone()).unwrap_or_default().to_vec();
-        row(
+        print_row(
             what,
             &times(&self.with),
             ("the same commit without detection", &times(&self.without)),
@@ -127,15 +133,15 @@ impl DetectionTimes {
 }
 
 /// Times new claims among few and among many, each of which contradicts an existing one.
-fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
-    let writer = filled::writer(root)?;
+fn time_among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
+    let writer = filled::build_writer(root)?;
     let start = |name: &str, count: u64| -> Result<(LineClient, Vec<Value>)> {
         let home = place.another_home(name)?;
-        run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
-        let mut client = LineClient::greet(&mut server(binary, &home, &place.repo()))?;
-        let said = (0..NEW).map(|n| contradiction(&mut client, n, count));
+        run(filled::fill_command(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
+        let mut client = LineClient::start_mcp(&mut mcp_command(binary, &home, &place.repo()))?;
+        let said = (0..NEW).map(|n| find_contradiction(&mut client, n, count));
         let said = said.collect::<Result<_>>()?;
-        rest::settle(&[client.id()], rest::LULL)?;
+        idle::wait_until_quiet(&[client.id()], idle::LULL)?;
         Ok((client, said))
     };
     let (mut few, of_few) = start("few", FEW)?;
@@ -145,14 +151,14 @@ fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
         Party::new(client, "engram_commit", nth)
             .wants(|_, answer| answer["structuredContent"]["conflicts"].as_u64() > Some(0))
     });
-    in_turn(0..NEW, &mut parties)?;
+    call_in_turn(0..NEW, &mut parties)?;
     let [(few_times, few_hits), (times, hits)] = parties.map(|it| (it.times, it.hits));
     ensure!(
         few_hits == NEW && hits == NEW,
         "{few_hits} and {hits} of {NEW} contradictions were found"
     );
     let what = format!("commit of a contradiction among {MANY} claims");
-    row(
+    print_row(
         &what,
         &times,
         (&format!("the same among {FEW}"), &few_times),
@@ -164,11 +170,11 @@ fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
 }
 
 /// Returns a claim that contradicts one of the claims that fill a home.
-fn contradiction(client: &mut LineClient, n: usize, count: u64) -> Result<Value> {
-    let name = filled::name(n, count);
+fn find_contradiction(client: &mut LineClient, n: usize, count: u64) -> Result<Value> {
+    let name = filled::subject_name(n, count);
     let found = client.call(
         "engram_query",
-        query(&format!("{name} retry backoff limit")),
+        query_arguments(&format!("{name} retry backoff limit")),
     )?;
     let engrams = found.result["structuredContent"]["engrams"].as_array();
     let is_other = |engram: &&Value| {
@@ -177,7 +183,7 @@ fn contradiction(client: &mut LineClient, n: usize, count: u64) -> Result<Value>
     };
     let engram = engrams.into_iter().flatten().find(is_other);
     let engram = engram.with_context(|| format!("{name} was not found"))?;
-    let mut said = commit(n);
+    let mut said = commit_arguments(n);
     said["content"] = json!(contradicting(&engram["claim"]));
     said["scope"] = engram["topic"].clone();
     Ok(said)

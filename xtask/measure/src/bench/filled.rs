@@ -10,13 +10,13 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::{
-    client::{LineClient, Party, in_turn},
-    place::{asked, common_topic, is_near, query, server},
-    rest,
-    table::{Bar, figure, met, row},
+    client::{LineClient, Party, call_in_turn},
+    idle,
+    table::{Bar, bar_outcome, print_figure, print_row},
+    workload::{asked_claim, common_question, is_near, mcp_command, query_arguments},
 };
 use crate::ground::{commit_all, git};
-use xtask::shell::{example, run};
+use xtask::shell::{build_example, run};
 
 const FEW: u64 = 10_000;
 const QUESTIONS: usize = 400;
@@ -24,12 +24,12 @@ const QUESTIONS: usize = 400;
 const MOST: f64 = 3.0;
 
 /// The program that fills a home (`crates/engine/examples/many.rs`).
-pub(super) fn writer(root: &Path) -> Result<PathBuf> {
-    example(root, "engram-engine", "many")
+pub(super) fn build_writer(root: &Path) -> Result<PathBuf> {
+    build_example(root, "engram-engine", "many")
 }
 
 /// Fills a home up to `count` engrams; does nothing if it has them.
-pub(super) fn fill(writer: &Path, home: &Path, repo: &Path, count: u64) -> Command {
+pub(super) fn fill_command(writer: &Path, home: &Path, repo: &Path, count: u64) -> Command {
     let mut fill = Command::new(writer);
     fill.args([home, repo]).arg(count.to_string());
     fill
@@ -54,35 +54,35 @@ pub(super) fn repository(folder: &Path) -> Result<()> {
 
 /// Asks the same questions in a home of ten thousand and in one of `many`, in turn.
 pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Result<()> {
-    let writer = writer(root)?;
+    let writer = build_writer(root)?;
     let repo = place.join("repo");
     repository(&repo)?;
     let start = |home: &str, count: u64| -> Result<LineClient> {
         let home = place.join(home);
-        run(fill(&writer, &home, &repo, count).stdout(Stdio::null()))?;
-        let mut client = LineClient::greet(&mut server(binary, &home, &repo))?;
+        run(fill_command(&writer, &home, &repo, count).stdout(Stdio::null()))?;
+        let mut client = LineClient::start_mcp(&mut mcp_command(binary, &home, &repo))?;
         // The first question opens the index.
-        client.call("engram_query", question(0, count))?;
-        rest::settle(&[client.id()], rest::LULL)?;
+        client.call("engram_query", name_query(0, count))?;
+        idle::wait_until_quiet(&[client.id()], idle::LULL)?;
         Ok(client)
     };
     let (mut few, mut lots) = (start("ten-thousand", FEW)?, start("many", many)?);
     for (what, question) in [
         ("of ten", common as fn(usize, u64) -> Value),
-        ("by a name", question),
+        ("by a name", name_query),
     ] {
         let mut parties = [(&mut few, FEW), (&mut lots, many)].map(|(client, count)| {
             let arguments = move |n| question(n, count);
             Party::new(client, "engram_query", arguments).wants(move |n, result| {
-                let named = format!("The {} ", name(n, count));
+                let named = format!("The {} ", subject_name(n, count));
                 is_near(result, |claim| claim.starts_with(&named))
             })
         });
-        in_turn(0..QUESTIONS, &mut parties)?;
+        call_in_turn(0..QUESTIONS, &mut parties)?;
         let [(few_times, few_hits), (times, hits)] = parties.map(|it| (it.times, it.hits));
         let bar = Bar::at_most(MOST);
         let title = format!("query {what} in a home of {many}");
-        row(
+        print_row(
             &title,
             &times,
             (&format!("the same in a home of {FEW}"), &few_times),
@@ -91,10 +91,10 @@ pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Re
         );
         if what == "by a name" {
             for (count, hits) in [(FEW, few_hits), (many, hits)] {
-                figure(
+                print_figure(
                     &format!("hit@5 by a name in a home of {count}"),
                     &format!("{:.3}", hits as f64 / QUESTIONS as f64),
-                    &met(hits == QUESTIONS, "1.000"),
+                    &bar_outcome(hits == QUESTIONS, "1.000"),
                 );
             }
         }
@@ -104,14 +104,14 @@ pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Re
 }
 
 /// Returns the name that `many.rs` gives to the subject of a claim.
-pub(super) fn name(n: usize, count: u64) -> String {
-    format!("svc{:07}", asked(n, count as usize))
+pub(super) fn subject_name(n: usize, count: u64) -> String {
+    format!("svc{:07}", asked_claim(n, count as usize))
 }
 
 fn common(n: usize, _: u64) -> Value {
-    query(&common_topic(n))
+    query_arguments(&common_question(n))
 }
 
-fn question(n: usize, count: u64) -> Value {
-    query(&format!("{} retry backoff limit", name(n, count)))
+fn name_query(n: usize, count: u64) -> Value {
+    query_arguments(&format!("{} retry backoff limit", subject_name(n, count)))
 }

@@ -9,16 +9,15 @@ use serde_json::{Value, json};
 
 use super::{
     client::LineClient,
-    filled,
-    place::{deref, place},
-    rest,
-    table::{self, Bar, figure, met, row},
+    filled, idle,
+    table::{self, Bar, bar_outcome, print_figure, print_row},
+    workload::{create_ground, deref_arguments},
 };
 use crate::{
     ground::{Ground, commit_all, engram},
     http::{HttpConnection, RunningServer},
 };
-use xtask::shell::{command, example, output, run};
+use xtask::shell::{build_example, command, output, run};
 
 /// Reads of each party, and how many it makes before the next one's turn.
 const READS: usize = 400;
@@ -40,25 +39,25 @@ const BRIEF: Bar = Bar::at_most(3.0);
 const PACK: Bar = Bar::at_most(1.2);
 
 pub(super) fn perform(root: &Path, binary: &Path, many: u64) -> Result<()> {
-    let place = place()?;
-    let cost = example(root, "engram-gateway", "cost")?;
-    table::head();
-    check(&cost)?;
+    let place = create_ground()?;
+    let cost = build_example(root, "engram-gateway", "cost")?;
+    table::print_head();
+    time_check(&cost)?;
     let mut team = ParentAndChild::new(&place, binary)?;
-    team.reads()?;
-    team.messages()?;
-    team.packs(&place)?;
+    team.time_reads()?;
+    team.time_messages()?;
+    team.time_packs(&place)?;
     drop(team);
-    briefs(root, &place, binary, many)?;
-    let mut client = LineClient::greet(place.engram(binary).arg("mcp"))?;
+    time_briefs(root, &place, binary, many)?;
+    let mut client = LineClient::start_mcp(place.engram(binary).arg("mcp"))?;
     let tools = client.ask("tools/list", json!({}))?.result.to_string();
-    let bar = met(tools.len() <= TOOLS, &format!("at most {TOOLS}"));
-    figure("tools/list", &format!("{} bytes", tools.len()), &bar);
+    let bar = bar_outcome(tools.len() <= TOOLS, &format!("at most {TOOLS}"));
+    print_figure("tools/list", &format!("{} bytes", tools.len()), &bar);
     client.finish()
 }
 
 /// Compares a check with counting tokens, both in one program, without a pipe.
-fn check(cost: &Path) -> Result<()> {
+fn time_check(cost: &Path) -> Result<()> {
     let times: Value = serde_json::from_str(&output(command(cost).arg("--json"))?)?;
     let of = |what: &str| -> Vec<Duration> {
         let times = times[what].as_array().into_iter().flatten();
@@ -68,7 +67,7 @@ fn check(cost: &Path) -> Result<()> {
             .collect()
     };
     let what = format!("validate a message of {} tokens", times["tokens"]);
-    row(
+    print_row(
         &what,
         &of("check"),
         ("counting its tokens", &of("count")),
@@ -91,17 +90,17 @@ struct ParentAndChild {
 impl ParentAndChild {
     fn new(place: &Ground, binary: &Path) -> Result<Self> {
         let served = serve(binary, &place.home(), &place.repo())?;
-        let mut user = served.by(&served.token);
+        let mut user = served.connection_with(&served.token);
         let open = |by: &mut HttpConnection, agent: Value| -> Result<String> {
-            let opened = by.post("/agent", &agent.to_string())?.good()?;
+            let opened = by.post("/agent", &agent.to_string())?.success_body()?;
             Ok(opened["token"].as_str().context("no token")?.to_owned())
         };
         let lead = open(&mut user, json!({ "name": "lead", "role": "architect" }))?;
-        let mut lead = served.by(&lead);
+        let mut lead = served.connection_with(&lead);
         let child = open(&mut lead, json!({ "name": "ada", "role": "programmer" }))?;
         open(&mut lead, json!({ "name": "bob", "role": "programmer" }))?;
         Ok(Self {
-            child: served.by(&child),
+            child: served.connection_with(&child),
             user,
             lead,
             served,
@@ -109,13 +108,13 @@ impl ParentAndChild {
         })
     }
 
-    fn settle(&self) -> Result<()> {
-        rest::settle(&[self.served.id()], rest::LULL)
+    fn wait_until_idle(&self) -> Result<()> {
+        idle::wait_until_quiet(&[self.served.id()], idle::LULL)
     }
 
     /// Times the same reads by the user, by an agent within its budget, and by the agent with a
     /// grant. A grant is issued before each read, so that all reads find the same journal.
-    fn reads(&mut self) -> Result<()> {
+    fn time_reads(&mut self) -> Result<()> {
         let (mut users, mut agents, mut grants) = (Vec::new(), Vec::new(), Vec::new());
         for from in (0..READS).step_by(ROUND) {
             for (times, by) in [
@@ -124,10 +123,13 @@ impl ParentAndChild {
                 (&mut grants, "grant"),
             ] {
                 for n in from..from + ROUND {
-                    let mut asked = deref(n);
+                    let mut asked = deref_arguments(n);
                     let to = if by == "grant" { "ada" } else { "bob" };
                     let grant = json!({ "to": to, "pointer": asked["pointer"], "cap_tokens": 400 });
-                    let granted = self.user.post("/grant", &grant.to_string())?.good()?;
+                    let granted = self
+                        .user
+                        .post("/grant", &grant.to_string())?
+                        .success_body()?;
                     let reader = match by {
                         "user" => &mut self.user,
                         _ => &mut self.child,
@@ -137,20 +139,20 @@ impl ParentAndChild {
                     }
                     let answer = reader.post("/pointer/deref", &asked.to_string())?;
                     times.push(answer.took);
-                    let read = answer.good()?;
+                    let read = answer.success_body()?;
                     ensure!(read["grant"].is_string() == (by == "grant"), "{by}: {read}");
                 }
-                self.settle()?;
+                self.wait_until_idle()?;
             }
         }
-        row(
+        print_row(
             "an agent's dereference",
             &agents,
             ("the user's", &users),
             0.5,
             Some(AGENT),
         );
-        row(
+        print_row(
             "the same with a grant",
             &grants,
             ("the user's", &users),
@@ -170,7 +172,7 @@ impl ParentAndChild {
         })
     }
 
-    fn messages(&mut self) -> Result<()> {
+    fn time_messages(&mut self) -> Result<()> {
         let (mut messages, mut commits) = (Vec::new(), Vec::new());
         for _ in 0..MESSAGES {
             let engrams: Vec<Value> = (0..CLAIMS).map(|_| self.claim()).collect();
@@ -180,24 +182,24 @@ impl ParentAndChild {
             });
             let sent = self.child.post("/message", &message.to_string())?;
             messages.push(sent.took);
-            let sent = sent.good()?;
+            let sent = sent.success_body()?;
             ensure!(
                 sent["engrams"].as_array().map(Vec::len) == Some(CLAIMS),
                 "{sent}"
             );
-            self.settle()?;
+            self.wait_until_idle()?;
             let mut took = Duration::ZERO;
             for _ in 0..CLAIMS {
                 let claim = self.claim().to_string();
                 let stored = self.child.post("/engram", &claim)?;
                 took += stored.took;
-                stored.good()?;
+                stored.success_body()?;
             }
             commits.push(took);
-            self.settle()?;
+            self.wait_until_idle()?;
         }
         let what = format!("a message of {CLAIMS} engrams");
-        row(
+        print_row(
             &what,
             &messages,
             ("as many commits", &commits),
@@ -208,7 +210,7 @@ impl ParentAndChild {
     }
 
     /// Times packs, each of which leads into files that nobody has read.
-    fn packs(&mut self, place: &Ground) -> Result<()> {
+    fn time_packs(&mut self, place: &Ground) -> Result<()> {
         let file = |pack: usize, nth: usize| format!("packs/pack{pack}_{nth}.rs");
         fs::create_dir_all(place.repo().join("packs"))?;
         for (pack, nth) in (0..PACKS).flat_map(|pack| (0..CLAIMS).map(move |nth| (pack, nth))) {
@@ -218,7 +220,7 @@ impl ParentAndChild {
             fs::write(place.repo().join(file(pack, nth)), lines)?;
         }
         commit_all(&place.repo())?;
-        self.settle()?;
+        self.wait_until_idle()?;
         let (mut first, mut again) = (Vec::new(), Vec::new());
         for pack in 0..PACKS {
             let pointers: Vec<String> = (0..CLAIMS)
@@ -229,19 +231,19 @@ impl ParentAndChild {
                 "target_pointer_pack": pointers, "instructions": ["Look there."],
             });
             let body = json!({ "message": message, "to": "ada" }).to_string();
-            self.lead.post("/message", &body)?.good()?;
-            self.settle()?;
+            self.lead.post("/message", &body)?.success_body()?;
+            self.wait_until_idle()?;
             for pointer in &pointers {
                 for times in [&mut first, &mut again] {
                     let asked = json!({ "pointer": pointer }).to_string();
                     let answer = self.child.post("/pointer/deref", &asked)?;
                     times.push(answer.took);
-                    answer.good()?;
+                    answer.success_body()?;
                 }
             }
         }
         let what = "the first read of a pointer that was sent";
-        row(
+        print_row(
             what,
             &first,
             ("the next read of it", &again),
@@ -253,31 +255,34 @@ impl ParentAndChild {
 }
 
 /// Times the user's brief over many claims and over few.
-fn briefs(root: &Path, place: &Ground, binary: &Path, many: u64) -> Result<()> {
-    let writer = filled::writer(root)?;
+fn time_briefs(root: &Path, place: &Ground, binary: &Path, many: u64) -> Result<()> {
+    let writer = filled::build_writer(root)?;
     let start = |name: &str, count: u64| -> Result<(RunningServer, Vec<Duration>)> {
-        let home = place.room(name)?;
-        run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
+        let home = place.create_folder(name)?;
+        run(filled::fill_command(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
         let served = serve(binary, &home, &place.repo())?;
         // The first brief reads what the later ones find in the cache.
-        served.by(&served.token).get("/brief")?.good()?;
-        rest::settle(&[served.id()], rest::LULL)?;
+        served
+            .connection_with(&served.token)
+            .get("/brief")?
+            .success_body()?;
+        idle::wait_until_quiet(&[served.id()], idle::LULL)?;
         Ok((served, Vec::new()))
     };
     let mut homes = [start("many", many)?, start("few", FEW)?];
     for _ in (0..BRIEFS).step_by(10) {
         for (served, times) in &mut homes {
-            let mut user = served.by(&served.token);
+            let mut user = served.connection_with(&served.token);
             for _ in 0..10 {
                 let answer = user.get("/brief")?;
                 times.push(answer.took);
-                let brief = answer.good()?;
+                let brief = answer.success_body()?;
                 ensure!(brief["lines"][0].is_object(), "the brief is empty");
             }
         }
     }
     let [(_, many_times), (_, few_times)] = &homes;
-    row(
+    print_row(
         &format!("the brief over {many} engrams"),
         many_times,
         (&format!("over {FEW}"), few_times),

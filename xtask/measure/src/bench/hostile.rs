@@ -11,9 +11,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::table::met;
-use crate::ground::{Ground, git, piped};
-use xtask::shell::{example, run};
+use super::table::bar_outcome;
+use crate::ground::{Ground, git, output_for_input};
+use xtask::shell::{build_example, run};
 
 /// The limits of one request: milliseconds, and KB of memory above idle.
 const MOST: (u64, u64) = (5_000, 256 * 1024);
@@ -121,7 +121,7 @@ const CLONES: &[Clone] = &[
 
 /// Prints a row for each clone: its slowest request, and the one that took the most memory.
 pub(super) fn perform(root: &Path) -> Result<()> {
-    let ask = example(root, "engram-engine", "ask")?;
+    let ask = build_example(root, "engram-engine", "ask")?;
     println!("| clone | requests | refused | slowest | | most memory above rest | | open |");
     println!("|---|---|---|---|---|---|---|---|");
     for clone in CLONES {
@@ -166,9 +166,9 @@ impl Clone {
             "| {} | {} | {refused} | {took} ms, {slowest} | {} | {} MB, {largest} | {} | {} ms |",
             self.name,
             asked.len(),
-            met(took <= MOST.0, "5 s"),
+            bar_outcome(took <= MOST.0, "5 s"),
             kb / 1024,
-            met(kb <= MOST.1, "256 MB"),
+            bar_outcome(kb <= MOST.1, "256 MB"),
             most("opened_ms").1,
         );
         Ok(())
@@ -227,7 +227,7 @@ impl Git {
 
     /// Returns what git prints for this input.
     fn pipe(&self, args: &[&str], input: &[u8]) -> Result<String> {
-        piped(&mut self.command(args), input)
+        output_for_input(&mut self.command(args), input)
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {

@@ -2,19 +2,19 @@
 //! same run, since machines differ and are noisy. It drives the release binary as users do, over
 //! MCP.
 
-mod before;
 mod classes;
 pub(crate) mod client;
 mod conflicts;
 mod filled;
 mod gateway;
 mod hostile;
+mod idle;
+mod other_build;
 mod peer;
-mod place;
 mod pointers;
-mod rest;
 mod table;
 mod window;
+mod workload;
 
 use std::{
     fs,
@@ -28,9 +28,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::ground::Ground;
-use client::{LineClient, Party, in_turn};
-use place::{claim, commit, common_topic, is_full, is_near, query, topic};
-use table::{Bar, figure, met, ms, plain, row};
+use client::{LineClient, Party, call_in_turn};
+use table::{Bar, bar_outcome, ms, print_figure, print_plain_row, print_row};
+use workload::{
+    claim, commit_arguments, common_question, is_full, is_near, query_arguments, question_about,
+};
 use xtask::shell;
 
 #[derive(Args)]
@@ -104,7 +106,9 @@ impl Bench {
         }
         let binary = match self.binary {
             Some(binary) => binary,
-            None => shell::built(root, &["--release", "--package", "engram-cli"], "engram")?,
+            None => {
+                shell::build_program(root, &["--release", "--package", "engram-cli"], "engram")?
+            }
         };
         if self.pointers {
             return pointers::perform(&binary, self.blamed);
@@ -119,12 +123,12 @@ impl Bench {
             return classes::perform(root, &binary, self.peer);
         }
         if let Some(before) = self.before {
-            return before::perform(&binary, &before);
+            return other_build::perform(&binary, &before);
         }
         let peer = self.peer.then(peer::find).transpose()?;
-        let bare = shell::example(root, "engram-store", "bare")?;
-        let place = place::place()?;
-        table::head();
+        let bare = shell::build_example(root, "engram-store", "bare")?;
+        let place = workload::create_ground()?;
+        table::print_head();
         let run = ServerRun {
             place: &place,
             bare: &bare,
@@ -132,7 +136,7 @@ impl Bench {
         };
         run.server(&binary, peer.as_deref())?;
         eight_writers(&binary, &place)?;
-        rest::ten_servers(&binary, &place)?;
+        idle::ten_servers(&binary, &place)?;
         match self.many {
             Some(many) => filled::perform(root, &binary, &kept, many),
             None => Ok(()),
@@ -150,12 +154,14 @@ struct ServerRun<'a> {
 impl ServerRun<'_> {
     fn server(&self, binary: &Path, peer: Option<&Path>) -> Result<()> {
         let start = Instant::now();
-        let mut ours = LineClient::greet(self.place.engram(binary).arg("mcp"))?;
-        figure("start to first answer", &ms(start.elapsed()), "");
+        let mut ours = LineClient::start_mcp(self.place.engram(binary).arg("mcp"))?;
+        print_figure("start to first answer", &ms(start.elapsed()), "");
         let mut peer = match peer {
             Some(program) => {
                 let folder = self.place.folder.join("peer");
-                Some(LineClient::greet(&mut peer::server(program, &folder)?)?)
+                Some(LineClient::start_mcp(&mut peer::peer_command(
+                    program, &folder,
+                )?)?)
             }
             None => None,
         };
@@ -163,11 +169,11 @@ impl ServerRun<'_> {
         self.ask(&mut ours, peer.as_mut())?;
         self.read(&mut ours)?;
         let tools = ours.ask("tools/list", json!({}))?.result.to_string();
-        figure("tools/list", &format!("{} bytes", tools.len()), "");
-        let memory = |it: &LineClient| Ok::<_, anyhow::Error>(rest::resident(it.id())? / 1024);
-        figure("resident memory", &format!("{} MB", memory(&ours)?), "");
+        print_figure("tools/list", &format!("{} bytes", tools.len()), "");
+        let memory = |it: &LineClient| Ok::<_, anyhow::Error>(idle::resident_kb(it.id())? / 1024);
+        print_figure("resident memory", &format!("{} MB", memory(&ours)?), "");
         if let Some(peer) = peer {
-            figure(
+            print_figure(
                 "the same of the peer",
                 &format!("{} MB", memory(&peer)?),
                 "",
@@ -179,20 +185,21 @@ impl ServerRun<'_> {
 
     fn write(&self, ours: &mut LineClient, peer: Option<&mut LineClient>) -> Result<()> {
         // The first write shows how long an answer is, and pays for everything that is opened once.
-        let bytes = ours.call("engram_commit", commit(0))?.bytes;
+        let bytes = ours.call("engram_commit", commit_arguments(0))?.bytes;
         let mut bare = Command::new(self.bare);
-        bare.arg("store").arg(self.place.room("bare-store")?);
+        bare.arg("store")
+            .arg(self.place.create_folder("bare-store")?);
         let mut bare = LineClient::start(bare.arg(bytes.to_string()))?;
-        bare.call("engram_commit", commit(0))?;
+        bare.call("engram_commit", commit_arguments(0))?;
         let mut parties = vec![
-            Party::new(ours, "engram_commit", commit),
-            Party::new(&mut bare, "engram_commit", commit),
+            Party::new(ours, "engram_commit", commit_arguments),
+            Party::new(&mut bare, "engram_commit", commit_arguments),
         ];
         if let Some(peer) = peer {
-            peer.call(peer::STORE, peer::store(0))?;
-            parties.push(Party::new(peer, peer::STORE, peer::store));
+            peer.call(peer::STORE, peer::store_arguments(0))?;
+            parties.push(Party::new(peer, peer::STORE, peer::store_arguments));
         }
-        in_turn(1..self.engrams, &mut parties)?;
+        call_in_turn(1..self.engrams, &mut parties)?;
         rows("write (engram_commit)", &parties, STORE, Some(COMMIT));
         drop(parties);
         bare.finish()
@@ -201,7 +208,9 @@ impl ServerRun<'_> {
     fn ask(&self, ours: &mut LineClient, peer: Option<&mut LineClient>) -> Result<()> {
         let engrams = self.engrams;
         // The first question opens the index, and its answer shows what records look like.
-        let first = ours.call("engram_query", query(&common_topic(0)))?.result;
+        let first = ours
+            .call("engram_query", query_arguments(&common_question(0)))?
+            .result;
         let mut bare = self.searcher(&first)?;
         let mut asked = Parties {
             ours,
@@ -210,15 +219,15 @@ impl ServerRun<'_> {
         };
         let full = asked.rows(
             "query of ten (engram_query)",
-            common_topic,
+            common_question,
             |_, result| is_full(result),
             Some(QUERY),
         )?;
         let hits = asked.rows(
             "query by a name",
-            move |n| topic(place::asked(n, engrams)),
+            move |n| question_about(workload::asked_claim(n, engrams)),
             move |n, result| {
-                let wanted = claim(place::asked(n, engrams));
+                let wanted = claim(workload::asked_claim(n, engrams));
                 is_near(result, |claim| claim == wanted)
             },
             None,
@@ -226,15 +235,15 @@ impl ServerRun<'_> {
         for (at, whose) in ["", ", bare", ", the peer"].iter().enumerate() {
             let of = |hits: &[usize]| Some(*hits.get(at)? as f64 / ASKED as f64);
             if let (Some(full), Some(hits)) = (of(&full), of(&hits)) {
-                let bar = met(hits == 1.0, "1.000");
+                let bar = bar_outcome(hits == 1.0, "1.000");
                 let bar = if at == 0 { &bar } else { "" };
-                figure(
+                print_figure(
                     &format!("hit@5 by a name{whose}"),
                     &format!("{hits:.3}"),
                     bar,
                 );
                 let what = format!("answers of ten that were full{whose}");
-                figure(&what, &format!("{full:.3}"), "");
+                print_figure(&what, &format!("{full:.3}"), "");
             }
         }
         bare.finish()
@@ -252,7 +261,7 @@ impl ServerRun<'_> {
                 format!("{record}\n")
             })
             .collect();
-        let room = self.place.room("bare-search")?;
+        let room = self.place.create_folder("bare-search")?;
         let file = self.place.folder.join("records.jsonl");
         fs::write(&file, records)?;
         let mut bare = Command::new(self.bare);
@@ -260,12 +269,12 @@ impl ServerRun<'_> {
     }
 
     fn read(&self, ours: &mut LineClient) -> Result<()> {
-        let mut ours = [Party::new(ours, "engram_deref", place::deref)];
-        in_turn(0..READ, &mut ours)?;
+        let mut ours = [Party::new(ours, "engram_deref", workload::deref_arguments)];
+        call_in_turn(0..READ, &mut ours)?;
         let show: Vec<Duration> = (0..50)
-            .map(|i| timed(|| place::git_show(self.place, i)))
+            .map(|i| timed(|| workload::git_show(self.place, i)))
             .collect::<Result<_>>()?;
-        row(
+        print_row(
             "dereference (engram_deref)",
             &ours[0].times,
             ("git show REV:PATH", &show),
@@ -292,17 +301,17 @@ impl Parties<'_> {
         wants: impl Fn(usize, &Value) -> bool + Copy,
         bar: Option<Bar>,
     ) -> Result<Vec<usize>> {
-        let arguments = move |n| query(&question(n));
+        let arguments = move |n| query_arguments(&question(n));
         let mut parties = vec![
             Party::new(self.ours, "engram_query", arguments).wants(wants),
             Party::new(self.bare, "engram_query", arguments).wants(wants),
         ];
         if let Some(peer) = self.peer.as_deref_mut() {
-            let recall = move |n| peer::recall(&question(n));
+            let recall = move |n| peer::recall_arguments(&question(n));
             let party = Party::new(peer, peer::RECALL, recall);
-            parties.push(party.wants(move |n, result| wants(n, &peer::answer(result))));
+            parties.push(party.wants(move |n, result| wants(n, &peer::converted_answer(result))));
         }
-        in_turn(0..ASKED, &mut parties)?;
+        call_in_turn(0..ASKED, &mut parties)?;
         rows(what, &parties, SEARCH, bar);
         Ok(parties.iter().map(|it| it.hits).collect())
     }
@@ -311,9 +320,9 @@ impl Parties<'_> {
 /// Prints engram's row beside the baseline, and the peer's row below, if there is one.
 fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
     if let [ours, bare, others @ ..] = parties {
-        row(what, &ours.times, (baseline, &bare.times), 0.5, bar);
+        print_row(what, &ours.times, (baseline, &bare.times), 0.5, bar);
         for peer in others {
-            plain("the same by a peer", &peer.times, &peer::title());
+            print_plain_row("the same by a peer", &peer.times, &peer::title());
         }
     }
 }
@@ -347,7 +356,7 @@ fn eight_writers(binary: &Path, place: &Ground) -> Result<()> {
     }
     let rate = stored as f64 / begun.elapsed().as_secs_f64();
     let all = 8 * EACH;
-    figure(
+    print_figure(
         "8 processes at once",
         &format!("{rate:.0} writes/s, {stored} of {all} stored"),
         "",

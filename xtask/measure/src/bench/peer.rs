@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::place::{WANTED, claim};
+use super::workload::{WANTED, claim};
 use which::which;
 
 use xtask::tools;
@@ -37,7 +37,7 @@ pub(super) fn title() -> String {
 }
 
 /// Returns its MCP server, with all its data in a folder of its own.
-pub(super) fn server(program: &Path, folder: &Path) -> Result<Command> {
+pub(super) fn peer_command(program: &Path, folder: &Path) -> Result<Command> {
     fs::create_dir_all(folder)?;
     let mut command = Command::new(program);
     command
@@ -54,16 +54,16 @@ pub(super) fn server(program: &Path, folder: &Path) -> Result<Command> {
 pub(super) const STORE: &str = "memory_store";
 pub(super) const RECALL: &str = "memory_recall";
 
-pub(super) fn store(i: usize) -> Value {
+pub(super) fn store_arguments(i: usize) -> Value {
     json!({ "title": format!("claim {i}"), "content": claim(i) })
 }
 
-pub(super) fn recall(topic: &str) -> Value {
+pub(super) fn recall_arguments(topic: &str) -> Value {
     json!({ "context": topic, "limit": WANTED, "format": "json" })
 }
 
 /// Converts its answer to our form.
-pub(super) fn answer(result: &Value) -> Value {
+pub(super) fn converted_answer(result: &Value) -> Value {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let said: Value = serde_json::from_str(text).unwrap_or_default();
     let memories = said["memories"].as_array().into_iter().flatten();

@@ -13,8 +13,8 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use super::{rest, timed};
-use crate::ground::{Ground, NO_RATE, piped};
+use super::{idle, timed};
+use crate::ground::{Ground, NO_RATE, output_for_input};
 use xtask::shell::output;
 
 const COMMITS: usize = 1_000;
@@ -75,7 +75,7 @@ fn long_history(binary: &Path, blamed: usize) -> Result<()> {
         changed: 0,
     };
     let mut stream = Stream::default();
-    stream.first(&shape);
+    stream.add_first_commit(&shape);
     for n in 0..COMMITS {
         stream.commit(&shape, n);
     }
@@ -113,7 +113,7 @@ fn long_history(binary: &Path, blamed: usize) -> Result<()> {
 fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
     let place = BenchRepo::new(&format!("{}-files", shape.files))?;
     let mut stream = Stream::default();
-    stream.first(shape);
+    stream.add_first_commit(shape);
     stream.other_branch(shape);
     place.import(&stream.text)?;
     place.git(&["checkout", "--quiet", "main"])?;
@@ -123,14 +123,14 @@ fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
     let (mut reader, heard) = place.listen(binary)?;
     // The first check is over once an edit is reported.
     place.edit("dir0/file0.rs")?;
-    wait(&heard, |it| !news(it).is_null())?;
+    wait_for_entry(&heard, |it| !evidence_news(it).is_null())?;
     row(
         &format!("start to the first news: {what}"),
         started.elapsed(),
         None,
     );
     place.git(&["checkout", "--quiet", "dir0/file0.rs"])?;
-    wait(&heard, |it| !news(it).is_null())?;
+    wait_for_entry(&heard, |it| !evidence_news(it).is_null())?;
     let (main, other) = (place.rev("main")?, place.rev("other")?);
     let diffs = [(&main, &other), (&other, &main)]
         .map(|(from, to)| timed(|| place.git(&["diff", "--name-status", "-M", from, to])));
@@ -147,7 +147,7 @@ fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
         let switched = Instant::now();
         row(
             &format!("switch to the last news, {nth}: {what}"),
-            last_news(&heard)?.saturating_duration_since(switched),
+            wait_for_last_news(&heard)?.saturating_duration_since(switched),
             Some((baseline, diff)),
         );
     }
@@ -162,11 +162,11 @@ fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
 /// Measures the processor time of an idle process over half a minute, and its memory.
 fn at_rest(server: &Child, what: &str) -> Result<()> {
     let id = server.id();
-    rest::pause(Duration::from_secs(5));
-    let before = rest::ticks(id)?;
-    rest::pause(Duration::from_secs(30));
-    let used = rest::ticks(id)? - before;
-    let memory = rest::resident(id)?;
+    idle::pause(Duration::from_secs(5));
+    let before = idle::ticks(id)?;
+    idle::pause(Duration::from_secs(30));
+    let used = idle::ticks(id)? - before;
+    let memory = idle::resident_kb(id)?;
     println!("| 30 s at rest: {what} | {used} clock ticks, {memory} KB resident | | | |");
     Ok(())
 }
@@ -202,7 +202,7 @@ struct Stream {
 }
 
 impl Stream {
-    fn head(&mut self, branch: &str, n: usize, from: Option<&str>) {
+    fn begin_commit(&mut self, branch: &str, n: usize, from: Option<&str>) {
         let message = format!("change {n}");
         self.text += &format!(
             "commit refs/heads/{branch}\ncommitter Bench <bench@localhost> {} +0000\ndata {}\n{message}\n",
@@ -216,8 +216,8 @@ impl Stream {
         self.text += &format!("M 100644 inline {path}\ndata {}\n{text}\n", text.len());
     }
 
-    fn first(&mut self, shape: &Shape) {
-        self.head("main", 0, None);
+    fn add_first_commit(&mut self, shape: &Shape) {
+        self.begin_commit("main", 0, None);
         for file in 0..shape.files {
             let text = shape.text(file, 0);
             self.file(&Shape::path(file), &text);
@@ -229,7 +229,7 @@ impl Stream {
     /// Adds one of many commits: it inserts, deletes and changes lines in one file, and sometimes
     /// moves a block.
     fn commit(&mut self, shape: &Shape, n: usize) {
-        self.head("main", n + 1, None);
+        self.begin_commit("main", n + 1, None);
         let file = n * 17 % shape.files;
         let Some(lines) = self.files.get_mut(file) else {
             return;
@@ -251,7 +251,7 @@ impl Stream {
 
     /// Adds a branch on which some files are edited, some moved and edited, and some deleted.
     fn other_branch(&mut self, shape: &Shape) {
-        self.head("other", 1, Some("refs/heads/main"));
+        self.begin_commit("other", 1, Some("refs/heads/main"));
         let step = shape.files / shape.changed.max(1);
         for n in 0..shape.changed {
             let file = n * step;
@@ -291,7 +291,7 @@ impl BenchRepo {
 
     fn import(&self, stream: &str) -> Result<()> {
         let mut import = self.0.git();
-        piped(import.args(["fast-import", "--quiet"]), stream.as_bytes()).map(drop)
+        output_for_input(import.args(["fast-import", "--quiet"]), stream.as_bytes()).map(drop)
     }
 
     fn engram(&self, binary: &Path, args: &[&str]) -> Command {
@@ -416,7 +416,7 @@ impl BenchRepo {
 }
 
 /// Returns what an entry reports about evidence; null for other entries.
-fn news(entry: &Value) -> &Value {
+fn evidence_news(entry: &Value) -> &Value {
     if entry["change"]["kind"] == "anchored" {
         &entry["change"]["with"]
     } else {
@@ -425,18 +425,18 @@ fn news(entry: &Value) -> &Value {
 }
 
 /// Waits for the last news, and returns when it came.
-fn last_news(heard: &Receiver<Value>) -> Result<Instant> {
-    wait(heard, |it| !news(it).is_null())?;
+fn wait_for_last_news(heard: &Receiver<Value>) -> Result<Instant> {
+    wait_for_entry(heard, |it| !evidence_news(it).is_null())?;
     let mut last = Instant::now();
     while let Ok(entry) = heard.recv_timeout(QUIET) {
-        if !news(&entry).is_null() {
+        if !evidence_news(&entry).is_null() {
             last = Instant::now();
         }
     }
     Ok(last)
 }
 
-fn wait(heard: &Receiver<Value>, mut is: impl FnMut(&Value) -> bool) -> Result<()> {
+fn wait_for_entry(heard: &Receiver<Value>, mut is: impl FnMut(&Value) -> bool) -> Result<()> {
     loop {
         match heard.recv_timeout(PATIENCE) {
             Ok(entry) if is(&entry) => return Ok(()),

@@ -17,13 +17,19 @@ impl Bar {
 /// The name of a baseline, and its times.
 pub(super) type Beside<'a> = (&'a str, &'a [Duration]);
 
-pub(super) fn head() {
+pub(super) fn print_head() {
     println!("| measure | p50 | p95 | beside: p50 | p95 | ratio | bar | what is beside it |");
     println!("|---|---|---|---|---|---|---|---|");
 }
 
 /// Prints a row with our times, and the ratio to the baseline at the same quantile.
-pub(super) fn row(what: &str, times: &[Duration], beside: Beside<'_>, at: f64, bar: Option<Bar>) {
+pub(super) fn print_row(
+    what: &str,
+    times: &[Duration],
+    beside: Beside<'_>,
+    at: f64,
+    bar: Option<Bar>,
+) {
     let seconds = |times| quantile(times, at).as_secs_f64();
     let ratio = seconds(times) / seconds(beside.1);
     let ratio_of = match at {
@@ -42,7 +48,7 @@ pub(super) fn row(what: &str, times: &[Duration], beside: Beside<'_>, at: f64, b
 }
 
 /// Prints times without a baseline.
-pub(super) fn plain(what: &str, times: &[Duration], remark: &str) {
+pub(super) fn print_plain_row(what: &str, times: &[Duration], remark: &str) {
     println!(
         "| {what} | {} | {} | | | | | {remark} |",
         ms(quantile(times, 0.5)),
@@ -51,12 +57,12 @@ pub(super) fn plain(what: &str, times: &[Duration], remark: &str) {
 }
 
 /// Prints a single number.
-pub(super) fn figure(what: &str, value: &str, bar: &str) {
+pub(super) fn print_figure(what: &str, value: &str, bar: &str) {
     println!("| {what} | {value} | | | | | {bar} | |");
 }
 
 /// Returns a bar with whether it was met; a missed one stands out.
-pub(super) fn met(is_met: bool, bar: &str) -> String {
+pub(super) fn bar_outcome(is_met: bool, bar: &str) -> String {
     if is_met {
         format!("{bar}: met")
     } else {
@@ -66,7 +72,7 @@ pub(super) fn met(is_met: bool, bar: &str) -> String {
 
 impl Bar {
     fn words(&self, ratio: f64) -> String {
-        let bar = met(ratio <= self.most, &format!("at most {}", self.most));
+        let bar = bar_outcome(ratio <= self.most, &format!("at most {}", self.most));
         match self.goal {
             None => bar,
             Some(goal) if ratio <= goal => format!("{bar}, and the goal of {goal}"),

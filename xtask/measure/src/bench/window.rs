@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::filled;
 use xtask::{
-    clear,
+    remove_folder,
     shell::{build, cargo, run},
     ui,
 };
@@ -35,18 +35,23 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
             .with_context(|| format!("cargo built no {name}"))
     };
     let (command, desktop) = (take("engram")?, take("engram-desktop")?);
-    let writer = filled::writer(root)?;
+    let writer = filled::build_writer(root)?;
     let repo = place.join("repo");
     filled::repository(&repo)?;
     // The last run wrote more engrams into it.
     let few = place.join("few");
-    clear(&few)?;
+    remove_folder(&few)?;
     let homes = match minutes {
         0 => &[("few", FEW), ("many", many)][..],
         _ => &[("few", USED)],
     };
     for (home, count) in homes {
-        run(&mut filled::fill(&writer, &place.join(home), &repo, *count))?;
+        run(&mut filled::fill_command(
+            &writer,
+            &place.join(home),
+            &repo,
+            *count,
+        ))?;
     }
     // The tests that drive the window are built as usual; only the window's speed matters.
     let mut measure = cargo();

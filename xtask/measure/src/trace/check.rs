@@ -63,7 +63,7 @@ impl TraceFigures {
     pub(crate) fn rows(&self) -> Vec<String> {
         let of_files = 100.0 * (self.read_tokens + self.granted_tokens) as f64 / self.full as f64;
         let rows = [
-            ("turns; agents", format!("{}; {}", many(self.turns as u64), self.agents), "1,000; 9, met"),
+            ("turns; agents", format!("{}; {}", with_commas(self.turns as u64), self.agents), "1,000; 9, met"),
             ("messages accepted; with a copy for each recipient", format!("{}; {}", self.messages, self.copies), ""),
             ("tokens of the longest", self.largest.to_string(), "at most 800, met"),
             ("messages wrong on purpose, and refused; those over 800 tokens",
@@ -71,23 +71,23 @@ impl TraceFigures {
             ("accepted at the next try, in answer to the refusal", self.resent.to_string(), "all, met"),
             ("claims in messages; most pointers of one",
                 format!("{}; {}", self.claims, self.most_pointers), "at most 2, met"),
-            ("tokens of the accepted, once for each recipient", many(self.inline), ""),
-            ("tokens of the files behind their pointers, each file once for each recipient", many(self.full), ""),
+            ("tokens of the accepted, once for each recipient", with_commas(self.inline), ""),
+            ("tokens of the files behind their pointers, each file once for each recipient", with_commas(self.full), ""),
             ("the first as a share of the second", format!("{:.1} %", self.share()), "at most 5 %, met"),
             ("reads that a turn's budget paid; most spans of the repository in a turn",
-                format!("{}; {}", many(self.reads as u64), self.most_spans), "at most 3, met"),
+                format!("{}; {}", with_commas(self.reads as u64), self.most_spans), "at most 3, met"),
             ("reads refused", self.denied.to_string(), ""),
             ("requests; grants; denials", format!("{}; {}; {}", self.asked, self.grants, self.grants_denied), ""),
             ("reads that a grant paid", self.granted.to_string(), "each with a grant of its own, met"),
             ("tokens read within budgets; by grants; both, of those files",
-                format!("{}; {}; {of_files:.1} %", many(self.read_tokens), many(self.granted_tokens)), ""),
+                format!("{}; {}; {of_files:.1} %", with_commas(self.read_tokens), with_commas(self.granted_tokens)), ""),
         ];
         rows.map(|(what, figure, bound)| format!("| {what} | {figure} | {bound} |")).into()
     }
 }
 
 /// Returns a number with commas between the thousands.
-fn many(number: u64) -> String {
+fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -105,11 +105,11 @@ pub(crate) fn check(record: &TraceRecord) -> Result<TraceFigures, Vec<String>> {
         files: record.files.iter().map(|it| (it.file, it)).collect(),
         ..TraceCheck::default()
     };
-    check.family(record);
+    check.check_family(record);
     for turn in &record.turns {
-        check.turn(turn);
+        check.check_turn(turn);
     }
-    check.end();
+    check.check_totals();
     if check.wrong.is_empty() {
         Ok(check.figures)
     } else {
@@ -133,11 +133,11 @@ struct TraceCheck<'a> {
 }
 
 impl TraceCheck<'_> {
-    fn fails(&mut self, turn: usize, why: impl Into<String>) {
+    fn note_fault(&mut self, turn: usize, why: impl Into<String>) {
         self.wrong.push(format!("turn {turn}: {}", why.into()));
     }
 
-    fn family(&mut self, record: &TraceRecord) {
+    fn check_family(&mut self, record: &TraceRecord) {
         let agents = &record.run.agents;
         let roots: Vec<&String> = agents
             .iter()
@@ -147,15 +147,15 @@ impl TraceCheck<'_> {
         let is_family = matches!(roots.as_slice(), [root]
             if agents.iter().filter(|it| it.parent.as_ref() == Some(*root)).count() == CHILDREN);
         if !is_family {
-            self.fails(0, format!("there are not a parent and {CHILDREN} children"));
+            self.note_fault(0, format!("there are not a parent and {CHILDREN} children"));
         }
         self.figures.agents = agents.len();
     }
 
-    fn turn(&mut self, turn: &Turn) {
+    fn check_turn(&mut self, turn: &Turn) {
         self.figures.turns += 1;
         if turn.turn != self.figures.turns {
-            self.fails(turn.turn, "does not follow the one before");
+            self.note_fault(turn.turn, "does not follow the one before");
         }
         let (mut spans, mut tokens) = (0, 0);
         for did in &turn.calls {
@@ -167,12 +167,12 @@ impl TraceCheck<'_> {
                     self.figures.read_tokens += read;
                 }
                 CallMade::Granted(at, read) => {
-                    self.spend(turn, at);
+                    self.spend_grant(turn, at);
                     self.figures.granted += 1;
                     self.figures.granted_tokens += read;
                 }
                 CallMade::Denied(..) => self.figures.denied += 1,
-                CallMade::Commit(pointers) => self.claim(turn.turn, pointers),
+                CallMade::Commit(pointers) => self.check_claim(turn.turn, pointers),
                 CallMade::Ask(_) => self.figures.asked += 1,
                 CallMade::Grant(grant) => {
                     self.figures.grants += 1;
@@ -180,8 +180,8 @@ impl TraceCheck<'_> {
                     *self.grants.entry(key).or_default() += 1;
                 }
                 CallMade::Deny(..) => self.figures.grants_denied += 1,
-                CallMade::Sent(sent) => self.sent(turn, sent),
-                CallMade::Refused(refused) => self.refused(turn, refused),
+                CallMade::Sent(sent) => self.check_sent(turn, sent),
+                CallMade::Refused(refused) => self.check_refused(turn, refused),
                 CallMade::Query(_) | CallMade::Brief(_) => {}
             }
         }
@@ -191,10 +191,10 @@ impl TraceCheck<'_> {
         };
         let (most_spans, most_tokens) = (limit("max_repo_spans", SPANS), limit("max_tokens", READ));
         if spans > most_spans {
-            self.fails(turn.turn, format!("{spans} spans without a grant"));
+            self.note_fault(turn.turn, format!("{spans} spans without a grant"));
         }
         if tokens > most_tokens {
-            self.fails(turn.turn, format!("{tokens} tokens read without a grant"));
+            self.note_fault(turn.turn, format!("{tokens} tokens read without a grant"));
         }
         self.figures.most_spans = self.figures.most_spans.max(spans);
     }
@@ -205,35 +205,35 @@ impl TraceCheck<'_> {
         let file = self.files.get(&file_of(at));
         let is_span = file.map(|it| !it.path.ends_with(".md"));
         if is_span.is_none() {
-            self.fails(turn, format!("{at} is in a file that is not listed"));
+            self.note_fault(turn, format!("{at} is in a file that is not listed"));
         }
         is_span.unwrap_or(true)
     }
 
-    fn spend(&mut self, turn: &Turn, at: &At) {
+    fn spend_grant(&mut self, turn: &Turn, at: &At) {
         let key = (turn.agent.clone(), at.clone());
         match self.grants.get_mut(&key).filter(|it| **it > 0) {
             Some(open) => *open -= 1,
-            None => self.fails(
+            None => self.note_fault(
                 turn.turn,
                 format!("{at} was read by a grant that nobody gave"),
             ),
         }
     }
 
-    fn claim(&mut self, turn: usize, pointers: &[At]) {
+    fn check_claim(&mut self, turn: usize, pointers: &[At]) {
         if pointers.is_empty() || pointers.len() > POINTERS {
-            self.fails(turn, format!("a claim has {} pointers", pointers.len()));
+            self.note_fault(turn, format!("a claim has {} pointers", pointers.len()));
         }
         self.figures.most_pointers = self.figures.most_pointers.max(pointers.len());
     }
 
-    fn sent(&mut self, turn: &Turn, sent: &SentMessage) {
+    fn check_sent(&mut self, turn: &Turn, sent: &SentMessage) {
         if let Some(wrong) = &sent.wrong {
-            self.fails(turn.turn, format!("a message was accepted with {wrong}"));
+            self.note_fault(turn.turn, format!("a message was accepted with {wrong}"));
         }
         if sent.tokens > INLINE {
-            self.fails(
+            self.note_fault(
                 turn.turn,
                 format!("a message of {} tokens was accepted", sent.tokens),
             );
@@ -241,9 +241,11 @@ impl TraceCheck<'_> {
         let open = self.open.remove(&turn.agent);
         if sent.resend_of != open {
             let why = format!("answers refusal {:?}, not {open:?}", sent.resend_of);
-            self.fails(turn.turn, why);
+            self.note_fault(turn.turn, why);
         }
-        sent.claims.iter().for_each(|it| self.claim(turn.turn, it));
+        sent.claims
+            .iter()
+            .for_each(|it| self.check_claim(turn.turn, it));
         for to in &sent.to {
             let files = sent.claims.iter().flatten().chain(&sent.pack);
             let files = files.map(|at| (to.clone(), file_of(at)));
@@ -260,13 +262,13 @@ impl TraceCheck<'_> {
         figures.inline += sent.tokens * sent.to.len() as u64;
     }
 
-    fn refused(&mut self, turn: &Turn, refused: &RefusedMessage) {
+    fn check_refused(&mut self, turn: &Turn, refused: &RefusedMessage) {
         if self
             .open
             .insert(turn.agent.clone(), refused.refusal)
             .is_some()
         {
-            self.fails(turn.turn, "a message was refused twice");
+            self.note_fault(turn.turn, "a message was refused twice");
         }
         self.figures.too_long += usize::from(refused.tokens.is_some_and(|it| it > INLINE));
         *self
@@ -277,7 +279,7 @@ impl TraceCheck<'_> {
     }
 
     #[rustfmt::skip]
-    fn end(&mut self) {
+    fn check_totals(&mut self) {
         let told = self.told.iter().map(|it| self.files.get(&it.1));
         let unknown = told.clone().any(|it| it.is_none());
         self.figures.full = told.flatten().map(|it| it.tokens).sum();

@@ -53,7 +53,7 @@ impl CloneAndHome {
         for path in git(&self.place.repo(), &["ls-files"])?.lines() {
             let read = match path.rsplit_once('.') {
                 Some((_, "rs")) => items_of_rust as fn(&str, &str) -> Vec<Item>,
-                Some((_, "md")) => sections,
+                Some((_, "md")) => items_of_markdown,
                 _ => continue,
             };
             let text = fs::read_to_string(self.place.repo().join(path))?;
@@ -181,7 +181,7 @@ fn first_sentence(text: &str) -> Option<String> {
 }
 
 /// Returns sections that begin with a plain sentence.
-fn sections(path: &str, text: &str) -> Vec<Item> {
+fn items_of_markdown(path: &str, text: &str) -> Vec<Item> {
     let stem = path.rsplit('/').next().unwrap_or_default();
     let mut items: Vec<Item> = Vec::new();
     let mut seen = BTreeMap::new();
@@ -255,6 +255,6 @@ fn small() {
             "a.md on what it costs: Every read counts against a turn.",
             "#sec=What it costs",
         );
-        assert_eq!(sections("docs/a.md", text), [expected]);
+        assert_eq!(items_of_markdown("docs/a.md", text), [expected]);
     }
 }

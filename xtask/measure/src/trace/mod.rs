@@ -60,7 +60,7 @@ impl Trace {
         }
         let engram = match &self.binary {
             Some(binary) => binary.clone(),
-            None => shell::built(root, &["--package", "engram-cli"], "engram")?,
+            None => shell::build_program(root, &["--package", "engram-cli"], "engram")?,
         };
         let ground = CloneAndHome::new(root, &self.commit, engram)?;
         let sources = ground.sources()?;
@@ -90,7 +90,7 @@ impl Trace {
         fs::create_dir_all(out.parent().unwrap_or(root))?;
         fs::write(&out, record.text()?)?;
         let figures = print(&record)?;
-        agree(&figures, &team.delivered()?)?;
+        check_agreement(&figures, &team.delivered()?)?;
         team.finish()?;
         shell::output(ground.engram().args(["doctor", "--replay"])).map(drop)
     }
@@ -119,7 +119,7 @@ fn pointed_at(record: &TraceRecord) -> BTreeSet<usize> {
 }
 
 /// Checks that the figures counted from outside match the product's own.
-fn agree(figures: &TraceFigures, said: &Value) -> Result<()> {
+fn check_agreement(figures: &TraceFigures, said: &Value) -> Result<()> {
     let is_same = said["tokens"] == figures.inline
         && said["full_tokens"] == figures.full
         && (said["resend_rate"].as_f64().unwrap_or_default() - figures.resend_rate()).abs() < 1e-3;

@@ -56,8 +56,8 @@ impl Team {
                 Ok(ConnectedAgent {
                     name: name.to_owned(),
                     role,
-                    tools: LineClient::greet(tools.env("ENGRAM_AGENT", token))?,
-                    bus: served.by(token),
+                    tools: LineClient::start_mcp(tools.env("ENGRAM_AGENT", token))?,
+                    bus: served.connection_with(token),
                 })
             };
         let mut agents = vec![open(LEAD, "architect", None)?];
@@ -65,7 +65,7 @@ impl Team {
             agents.push(open(name, role, Some(LEAD))?);
         }
         Ok(Self {
-            user: served.by(&served.token),
+            user: served.connection_with(&served.token),
             served,
             agents,
         })
@@ -88,7 +88,7 @@ impl Team {
             0 => &mut self.user,
             _ => &mut self.agents[0].bus,
         };
-        by.post(&path, &body)?.good().map(drop)
+        by.post(&path, &body)?.success_body().map(drop)
     }
 
     /// Answers a request, as the user or as the parent.
@@ -99,13 +99,15 @@ impl Team {
             &mut self.agents[0].bus
         };
         let path = format!("/request/{request}");
-        by.post(&path, &verdict.to_string())?.good().map(drop)
+        by.post(&path, &verdict.to_string())?
+            .success_body()
+            .map(drop)
     }
 
     /// Returns the tokens of everything that a pointer addresses, read by the user without a limit.
     pub(crate) fn tokens(&mut self, pointer: &str) -> Result<u64> {
         let body = json!({ "pointer": pointer }).to_string();
-        let read = self.user.post("/pointer/deref", &body)?.good()?;
+        let read = self.user.post("/pointer/deref", &body)?.success_body()?;
         ensure!(read["truncated"] == false, "{pointer} is too long to count");
         read["tokens"].as_u64().context("a read has no tokens")
     }
@@ -114,7 +116,7 @@ impl Team {
     pub(crate) fn delivered(&mut self) -> Result<Value> {
         let mut uncounted = Value::Null;
         loop {
-            let said = self.user.get("/budget")?.good()?["delivered"].take();
+            let said = self.user.get("/budget")?.success_body()?["delivered"].take();
             if said["uncounted"] == 0 || said["uncounted"] == uncounted {
                 return Ok(said);
             }
@@ -154,6 +156,6 @@ impl ConnectedAgent {
     }
 
     pub(crate) fn get(&mut self, path: &str) -> Result<Value> {
-        self.bus.get(path)?.good()
+        self.bus.get(path)?.success_body()
     }
 }

@@ -66,17 +66,17 @@ struct Reader<'f> {
 
 impl Reader<'_> {
     /// Returns `path:line: what`, or `path:line` if `what` is empty.
-    fn place(&self, at: Span, what: &str) -> String {
+    fn location(&self, at: Span, what: &str) -> String {
         let place = format!("{}:{}: {what}", self.file.path, at.start().line);
         place.trim_end_matches(": ").to_owned()
     }
 
-    fn defines(&mut self, name: &Ident, visibility: &Visibility) {
+    fn note_definition(&mut self, name: &Ident, visibility: &Visibility) {
         if self.file.is_test(name.span().start().line) {
             return;
         }
         let within = self.within.join("::");
-        let place = self.place(name.span(), &within);
+        let place = self.location(name.span(), &within);
         if self.defined.insert((within, name.to_string())) {
             self.found.definitions.push(Definition {
                 of: self.file.of,
@@ -87,11 +87,11 @@ impl Reader<'_> {
         }
     }
 
-    fn method(&mut self, owner: &Ident, signature: &Signature) {
+    fn note_method(&mut self, owner: &Ident, signature: &Signature) {
         if self.file.is_test(signature.fn_token.span.start().line) {
             return;
         }
-        let place = self.place(signature.fn_token.span, &signature.ident.to_string());
+        let place = self.location(signature.fn_token.span, &signature.ident.to_string());
         self.found.methods.push(Method {
             of: self.file.of,
             owner: owner.to_string(),
@@ -99,17 +99,17 @@ impl Reader<'_> {
         });
     }
 
-    fn function(&mut self, signature: &Signature, body: &Block) {
+    fn note_long_function(&mut self, signature: &Signature, body: &Block) {
         let first = signature.fn_token.span;
         let lines = body.brace_token.span.close().end().line + 1 - first.start().line;
         if lines > SCREEN && !self.file.is_test(first.start().line) {
             let what = format!("{} has {lines} lines", signature.ident);
-            let place = self.place(first, &what);
+            let place = self.location(first, &what);
             self.found.long.push(place);
         }
     }
 
-    fn inside(&mut self, name: &Ident, read: impl FnOnce(&mut Self)) {
+    fn visit_inside(&mut self, name: &Ident, read: impl FnOnce(&mut Self)) {
         self.within.push(name.to_string());
         read(self);
         self.within.pop();
@@ -130,7 +130,7 @@ impl<'a> Visit<'a> for Reader<'_> {
         if let Some((name, visibility, attributes)) = defined
             && !attributes.iter().any(is_for_others)
         {
-            self.defines(name, visibility);
+            self.note_definition(name, visibility);
         }
         visit::visit_item(self, item);
     }
@@ -138,9 +138,9 @@ impl<'a> Visit<'a> for Reader<'_> {
     fn visit_item_trait(&mut self, item: &'a ItemTrait) {
         for function in &item.items {
             if let TraitItem::Fn(function) = function {
-                self.method(&item.ident, &function.sig);
+                self.note_method(&item.ident, &function.sig);
                 if let Some(body) = &function.default {
-                    self.function(&function.sig, body);
+                    self.note_long_function(&function.sig, body);
                 }
             }
         }
@@ -151,7 +151,7 @@ impl<'a> Visit<'a> for Reader<'_> {
         if let Some(owner) = owner(&item.self_ty) {
             for function in &item.items {
                 if let ImplItem::Fn(function) = function {
-                    self.method(owner, &function.sig);
+                    self.note_method(owner, &function.sig);
                 }
             }
         }
@@ -159,18 +159,18 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 
     fn visit_item_mod(&mut self, item: &'a ItemMod) {
-        self.inside(&item.ident, |reader| visit::visit_item_mod(reader, item));
+        self.visit_inside(&item.ident, |reader| visit::visit_item_mod(reader, item));
     }
 
     fn visit_item_fn(&mut self, item: &'a ItemFn) {
-        self.function(&item.sig, &item.block);
-        self.inside(&item.sig.ident, |reader| visit::visit_item_fn(reader, item));
+        self.note_long_function(&item.sig, &item.block);
+        self.visit_inside(&item.sig.ident, |reader| visit::visit_item_fn(reader, item));
     }
 
     fn visit_impl_item_fn(&mut self, item: &'a ImplItemFn) {
-        self.function(&item.sig, &item.block);
+        self.note_long_function(&item.sig, &item.block);
         let name = &item.sig.ident;
-        self.inside(name, |reader| visit::visit_impl_item_fn(reader, item));
+        self.visit_inside(name, |reader| visit::visit_impl_item_fn(reader, item));
     }
 
     fn visit_item_macro(&mut self, item: &'a ItemMacro) {
@@ -182,7 +182,7 @@ impl<'a> Visit<'a> for Reader<'_> {
             named_in_rules(item.mac.tokens.clone())
         };
         for name in names {
-            self.defines(&name, &visibility);
+            self.note_definition(&name, &visibility);
         }
         visit::visit_item_macro(self, item);
     }
@@ -193,7 +193,7 @@ impl<'a> Visit<'a> for Reader<'_> {
 
     fn visit_pat_ident(&mut self, pattern: &'a PatIdent) {
         if pattern.ident == "it" {
-            let place = self.place(pattern.ident.span(), &self.within.join("::"));
+            let place = self.location(pattern.ident.span(), &self.within.join("::"));
             self.found.its.push(place);
         }
         visit::visit_pat_ident(self, pattern);
@@ -211,7 +211,7 @@ impl<'a> Visit<'a> for Reader<'_> {
 
     fn visit_expr_match(&mut self, expression: &'a ExprMatch) {
         if expression.arms.iter().any(is_bool) {
-            let place = self.place(expression.match_token.span, &self.within.join("::"));
+            let place = self.location(expression.match_token.span, &self.within.join("::"));
             self.found.bools.push(place);
         }
         visit::visit_expr_match(self, expression);

@@ -16,18 +16,18 @@ pub fn visit(found: &Macro, visitor: &mut impl for<'a> Visit<'a>) {
         .segments
         .last()
         .is_some_and(|it| it.ident == "matches")
-        && let Ok((value, pattern, guard)) = matched.parse2(found.tokens.clone())
+        && let Ok((value, pattern, guard)) = parse_matches.parse2(found.tokens.clone())
     {
         visitor.visit_expr(&value);
         visitor.visit_pat(&pattern);
         guard.iter().for_each(|it| visitor.visit_expr(it));
         return;
     }
-    tokens(found.tokens.clone(), visitor);
+    visit_tokens(found.tokens.clone(), visitor);
 }
 
 /// Parses the arguments of `matches!(value, pattern if guard)`.
-fn matched(input: ParseStream) -> Result<(Expr, Pat, Option<Expr>)> {
+fn parse_matches(input: ParseStream) -> Result<(Expr, Pat, Option<Expr>)> {
     let value = input.parse()?;
     input.parse::<Token![,]>()?;
     let pattern = Pat::parse_multi_with_leading_vert(input)?;
@@ -39,24 +39,24 @@ fn matched(input: ParseStream) -> Result<(Expr, Pat, Option<Expr>)> {
     Ok((value, pattern, guard))
 }
 
-fn tokens(stream: TokenStream, visitor: &mut impl for<'a> Visit<'a>) {
+fn visit_tokens(stream: TokenStream, visitor: &mut impl for<'a> Visit<'a>) {
     let list = Punctuated::<Expr, Token![,]>::parse_terminated;
     if let Ok(list) = list.parse2(stream.clone()) {
         list.iter().for_each(|it| visitor.visit_expr(it));
     } else if let Ok(statements) = Block::parse_within.parse2(stream.clone()) {
         statements.iter().for_each(|it| visitor.visit_stmt(it));
     } else {
-        scattered(stream.into_iter().collect(), visitor);
+        visit_scattered(stream.into_iter().collect(), visitor);
     }
 }
 
 /// Tries to parse at each token that may start a closure, a `let` or an expression with blocks.
-fn scattered(trees: Vec<TokenTree>, visitor: &mut impl for<'a> Visit<'a>) {
+fn visit_scattered(trees: Vec<TokenTree>, visitor: &mut impl for<'a> Visit<'a>) {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
         let part = |end: usize| trees[at..end].iter().cloned().collect::<TokenStream>();
         match tree {
-            TokenTree::Group(group) => tokens(group.stream(), visitor),
+            TokenTree::Group(group) => visit_tokens(group.stream(), visitor),
             tree if ["|", "move", "match", "for", "if", "while"].contains(&&*tree.to_string()) => {
                 // In a tag that follows a block, `>` is no comparison.
                 let block = trees[at..].iter().position(is_block);
@@ -72,7 +72,7 @@ fn scattered(trees: Vec<TokenTree>, visitor: &mut impl for<'a> Visit<'a>) {
                 }
             }
             TokenTree::Ident(word) if word == "let" => {
-                if let Ok(pattern) = bound.parse2(part(trees.len())) {
+                if let Ok(pattern) = parse_let_pattern.parse2(part(trees.len())) {
                     visitor.visit_pat(&pattern);
                 }
             }
@@ -94,7 +94,7 @@ fn expression(input: ParseStream) -> Result<(Expr, usize)> {
 }
 
 /// Parses the pattern of a `let`.
-fn bound(input: ParseStream) -> Result<Pat> {
+fn parse_let_pattern(input: ParseStream) -> Result<Pat> {
     input.parse::<Token![let]>()?;
     let pattern = Pat::parse_single(input)?;
     input.parse::<TokenStream>()?;

@@ -197,7 +197,11 @@ mod tests {
     /// Returns the counts of a file that is a crate by itself.
     fn found(text: &str) -> Found {
         let mut found = Found::default();
-        found.read(&sources::parsed(&[Crate::default()], "a.rs".into(), text));
+        found.read(&sources::parse_source(
+            &[Crate::default()],
+            "a.rs".into(),
+            text,
+        ));
         found
     }
 
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn a_line_of_code_has_a_token_outside_comments() {
         let text = "//! doc\n\n/// doc\nfn f() {\n    // why\n    g(\"\n\");\n}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() { assert!(a) }\n}\n";
-        let file = sources::parsed(&[Crate::default()], "a.rs".into(), text);
+        let file = sources::parse_source(&[Crate::default()], "a.rs".into(), text);
         let mut size = Size::default();
         add(&mut size, &file);
         let counted = (size.lines, size.test_lines, size.tests, size.assertions);

@@ -63,7 +63,7 @@ pub fn read(root: &Path) -> (Vec<Crate>, Vec<File>) {
     let crates = crates(root);
     let mut files: Vec<File> = files_of(root, &["."], &[".rs"])
         .into_iter()
-        .map(|it| parsed(&crates, it.path, &it.text))
+        .map(|it| parse_source(&crates, it.path, &it.text))
         .collect();
     let stems: Vec<String> = files.iter().flat_map(test_modules).collect();
     for file in &mut files {
@@ -100,7 +100,7 @@ fn crates(root: &Path) -> Vec<Crate> {
                 } else {
                     folder + "/"
                 },
-                below: below(package, &packages),
+                below: crates_below(package, &packages),
                 is_product: !NOT_SHIPPED.contains(&package.name.as_str()),
             }
         })
@@ -110,7 +110,7 @@ fn crates(root: &Path) -> Vec<Crate> {
 }
 
 /// Returns those of `packages` that a package depends on, directly or not.
-fn below(package: &Package, packages: &[Package]) -> BTreeSet<String> {
+fn crates_below(package: &Package, packages: &[Package]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![package];
     while let Some(package) = open.pop() {
@@ -128,7 +128,7 @@ fn below(package: &Package, packages: &[Package]) -> BTreeSet<String> {
 }
 
 /// Parses one source file of these crates.
-pub fn parsed(crates: &[Crate], path: String, text: &str) -> File {
+pub fn parse_source(crates: &[Crate], path: String, text: &str) -> File {
     let stream: TokenStream = text
         .parse()
         .unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -160,7 +160,7 @@ impl Tokens {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         let mut at = 0;
         while at < tokens.len() {
-            at += comment(&tokens[at..]);
+            at += comment_length(&tokens[at..]);
             let Some(token) = tokens.get(at) else { break };
             match (token, tokens.get(at + 1)) {
                 (TokenTree::Punct(hash), Some(TokenTree::Group(group)))
@@ -195,7 +195,7 @@ impl Tokens {
 }
 
 /// Returns how many tokens a comment takes: `///` and `//!` are parsed as attributes.
-fn comment(tokens: &[TokenTree]) -> usize {
+fn comment_length(tokens: &[TokenTree]) -> usize {
     let mut rest = tokens.iter();
     let Some(TokenTree::Punct(hash)) = rest.next() else {
         return 0;
@@ -215,7 +215,7 @@ fn comment(tokens: &[TokenTree]) -> usize {
     };
     match next {
         Some(TokenTree::Group(group)) if hash.as_char() == '#' && is_comment(group.stream()) => {
-            length + comment(&tokens[length..])
+            length + comment_length(&tokens[length..])
         }
         _ => 0,
     }

@@ -27,7 +27,7 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
     let Some((at, sure)) = sketch.assigned else {
         return;
     };
-    let Some(assigned) = after(sketch, at, tokens) else {
+    let Some(assigned) = read_assigned(sketch, at, tokens) else {
         return;
     };
     if said.open || !may_be_value(sketch, said, tokens, (at, sure), &assigned) {
@@ -38,7 +38,7 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
         .unwrap_or_default();
     let words: Vec<&str> = taken.iter().map(|it| it.lower.as_str()).collect();
     let text = words.join(" ");
-    let text = name::technology(&text).map_or(text, |it| it.0);
+    let text = name::technology_of(&text).map_or(text, |it| it.0);
     let (Some(from), Some(to)) = (taken.first(), taken.last()) else {
         return;
     };
@@ -53,7 +53,7 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
 }
 
 /// Reads one word, or several in quotation marks, with nothing after them.
-fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assignment> {
+fn read_assigned(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assignment> {
     let after: Vec<&PlacedWord> = sketch.places.iter().filter(|it| it.at > at).collect();
     let (first, last) = (after.first()?.at, after.last()?.at);
     let terms: Option<BTreeSet<usize>> = after.iter().map(|it| it.term).collect();

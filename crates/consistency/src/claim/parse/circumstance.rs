@@ -13,8 +13,8 @@ use crate::claim::{
 use super::read::Reader;
 
 /// Takes a phrase that comes before the subject: "in production, ...", "on Node 18 the suite ...".
-pub(crate) fn leading(reader: &mut Reader<'_>) {
-    if !vocabulary::has(vocabulary::LEADS, reader.words.lower(0)) || is_phrase(&reader.words) {
+pub(crate) fn take_leading(reader: &mut Reader<'_>) {
+    if !vocabulary::list_has(vocabulary::LEADS, reader.words.lower(0)) || is_phrase(&reader.words) {
         return;
     }
     let tokens = reader.words.0;
@@ -30,11 +30,11 @@ pub(crate) fn leading(reader: &mut Reader<'_>) {
     let Some(end) = comma.or(next) else {
         return;
     };
-    if super::clause::verb_of(tokens.get(end..).unwrap_or_default()).is_none() {
+    if super::clause::verb_position(tokens.get(end..).unwrap_or_default()).is_none() {
         return;
     }
     for token in tokens.get(..end).unwrap_or_default() {
-        note(reader, token);
+        note_word(reader, token);
     }
     reader.at = end + usize::from(comma.is_some());
 }
@@ -43,11 +43,11 @@ pub(crate) fn leading(reader: &mut Reader<'_>) {
 fn is_phrase(words: &Words<'_>) -> bool {
     let pair = format!("{} {}", words.lower(0), words.lower(1));
     let three = format!("{pair} {}", words.lower(2));
-    lexicon::exact(&pair).is_some() || lexicon::exact(&three).is_some()
+    lexicon::meaning_of(&pair).is_some() || lexicon::meaning_of(&three).is_some()
 }
 
 /// Takes a condition: up to the next comma if it comes first, or else to the end.
-pub(crate) fn condition(reader: &mut Reader<'_>, word: &str) {
+pub(crate) fn take_condition(reader: &mut Reader<'_>, word: &str) {
     let first = reader.sketch.places.is_empty();
     if ["unless", "without"].contains(&word) {
         reader.said.conditions.insert("not".to_owned());
@@ -60,7 +60,7 @@ pub(crate) fn condition(reader: &mut Reader<'_>, word: &str) {
         if over {
             break;
         }
-        note(reader, token);
+        note_word(reader, token);
         reader.at += 1;
     }
     // "While in use" has no word of its own, but is a condition nevertheless.
@@ -76,14 +76,14 @@ fn has_comma(reader: &Reader<'_>) -> bool {
 }
 
 /// Notes one word of a circumstance.
-fn note(reader: &mut Reader<'_>, token: &Token) {
+fn note_word(reader: &mut Reader<'_>, token: &Token) {
     if token.mark {
         return;
     }
     let meaning = if token.quoted {
         None
     } else {
-        lexicon::exact(&token.lower)
+        lexicon::meaning_of(&token.lower)
     };
     match meaning {
         Some(Meaning::Environment(key)) if token.lower != "ci" || token.text == "CI" => {
@@ -93,22 +93,22 @@ fn note(reader: &mut Reader<'_>, token: &Token) {
         Some(Meaning::Past | Meaning::Plan | Meaning::Example) => reader.said.aside = true,
         _ if is_region(&token.lower) => drop(reader.said.environment.insert(token.lower.clone())),
         _ => {
-            for part in name::parts(&token.text) {
-                reader.said.conditions.insert(name::key(&part));
+            for part in name::name_parts(&token.text) {
+                reader.said.conditions.insert(name::key_of_word(&part));
             }
         }
     }
 }
 
 /// Takes a quantifier's exceptions, up to the verb.
-pub(crate) fn except(reader: &mut Reader<'_>) {
+pub(crate) fn take_exceptions(reader: &mut Reader<'_>) {
     while let Some(token) = reader.words.get(reader.at) {
-        let meaning = lexicon::exact(&token.lower);
+        let meaning = lexicon::meaning_of(&token.lower);
         let verb = matches!(
             meaning,
             Some(Meaning::Light | Meaning::Open | Meaning::Negation)
         );
-        let stem = lexicon::stemmed(&lexicon::stem(&token.lower));
+        let stem = lexicon::meaning_of_stem(&lexicon::stem(&token.lower));
         let bent = token.lower.ends_with('s') || token.lower.ends_with("ed");
         let known = matches!(
             stem,
@@ -119,11 +119,11 @@ pub(crate) fn except(reader: &mut Reader<'_>) {
             break;
         }
         if meaning.is_none() {
-            let parts = name::parts(&token.text);
+            let parts = name::name_parts(&token.text);
             reader
                 .said
                 .except
-                .extend(parts.iter().map(|it| name::key(it)));
+                .extend(parts.iter().map(|it| name::key_of_word(it)));
         }
         reader.at += 1;
     }
@@ -136,9 +136,9 @@ pub(crate) fn is_event(words: &Words<'_>, at: usize) -> bool {
         let pair = format!("{word} {}", words.lower(next + 1));
         let gone = [word, &pair]
             .iter()
-            .any(|it| matches!(lexicon::exact(it), Some(Meaning::Alive(false))));
+            .any(|it| matches!(lexicon::meaning_of(it), Some(Meaning::Alive(false))));
         gone || matches!(
-            lexicon::stemmed(&lexicon::stem(word)),
+            lexicon::meaning_of_stem(&lexicon::stem(word)),
             Some(Meaning::Change | Meaning::End("remove" | "delete"))
         )
     })
@@ -161,7 +161,7 @@ pub(crate) fn is_region(word: &str) -> bool {
 }
 
 /// The word that a prefix denies: unencrypted, non-nullable.
-pub(crate) fn denied(word: &str) -> Option<String> {
+pub(crate) fn denied_word(word: &str) -> Option<String> {
     let rest = word
         .strip_prefix("non-")
         .or_else(|| word.strip_prefix("non").filter(|it| it.len() > 5))

@@ -40,7 +40,7 @@ fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
         let Some((left, right)) = sentence.get(from..at).zip(sentence.get(at..)) else {
             continue;
         };
-        let Some(skipped) = joins(right) else {
+        let Some(skipped) = conjunction_length(right) else {
             continue;
         };
         if is_inside_value(sentence, from, at) {
@@ -56,19 +56,21 @@ fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
             .position(|it| it.is(","))
             .unwrap_or(right.len());
         let right = right.get(..next).unwrap_or_default();
-        let two_verbs = verb_of(left).is_some() && verb_of_any(right).is_some();
-        let two_numbers =
-            verb_of(left).is_some() && has_number(left) && has_number(right) && !is_range(left);
+        let two_verbs = verb_position(left).is_some() && verb_of_any(right).is_some();
+        let two_numbers = verb_position(left).is_some()
+            && has_number(left)
+            && has_number(right)
+            && !is_range(left);
         if !(two_verbs || two_numbers) {
             continue;
         }
-        if let Some(verb) = verb_of(left) {
+        if let Some(verb) = verb_position(left) {
             subject = left.get(..verb).unwrap_or_default().to_vec();
         }
         found.push(left.to_vec());
         from = at + skipped;
         // A part without a subject of its own continues with the same one.
-        if verb_of(right).is_none() {
+        if verb_position(right).is_none() {
             let rest = sentence.get(from..).unwrap_or_default();
             let whole: Vec<Token> = subject.iter().chain(rest).cloned().collect();
             return split(&whole, found);
@@ -89,7 +91,7 @@ fn is_inside_value(sentence: &[Token], from: usize, at: usize) -> bool {
 }
 
 /// The number of words of a conjunction that starts here.
-fn joins(tokens: &[Token]) -> Option<usize> {
+fn conjunction_length(tokens: &[Token]) -> Option<usize> {
     let is = |at: usize, word: &str| {
         tokens
             .get(at)
@@ -102,7 +104,7 @@ fn joins(tokens: &[Token]) -> Option<usize> {
     };
     // "While in use" is a condition.
     let is_preposition =
-        tokens.get(1).and_then(|it| lexicon::exact(&it.lower)) == Some(Meaning::Preposition);
+        tokens.get(1).and_then(|it| lexicon::meaning_of(&it.lower)) == Some(Meaning::Preposition);
     if is(0, "while") && is_preposition {
         return None;
     }
@@ -114,7 +116,7 @@ fn joins(tokens: &[Token]) -> Option<usize> {
 }
 
 /// The position of the first verb with something before it.
-pub(crate) fn verb_of(tokens: &[Token]) -> Option<usize> {
+pub(crate) fn verb_position(tokens: &[Token]) -> Option<usize> {
     let verb = |sure: bool| {
         tokens
             .iter()
@@ -139,7 +141,7 @@ pub(crate) fn is_verb(token: &Token, sure: bool) -> bool {
     if token.mark || token.quoted {
         return false;
     }
-    if let Some(meaning) = lexicon::exact(&token.lower) {
+    if let Some(meaning) = lexicon::meaning_of(&token.lower) {
         let needs = ["needs", "requires", "need", "require"].contains(&token.lower.as_str());
         let sure_verb = needs
             || matches!(meaning, Meaning::Light | Meaning::Open)
@@ -150,12 +152,12 @@ pub(crate) fn is_verb(token: &Token, sure: bool) -> bool {
         ) && token.lower.ends_with('s');
         return if sure { sure_verb } else { maybe };
     }
-    let base = lexicon::irregular(&token.lower);
+    let base = lexicon::base_of_irregular(&token.lower);
     let bent = base.is_some()
         || token.lower.ends_with("ed")
         || (token.lower.ends_with('s') && !token.lower.ends_with("ss"));
     let known = matches!(
-        lexicon::stemmed(&lexicon::stem(base.unwrap_or(&token.lower))),
+        lexicon::meaning_of_stem(&lexicon::stem(base.unwrap_or(&token.lower))),
         Some(
             Meaning::Verb
                 | Meaning::Light

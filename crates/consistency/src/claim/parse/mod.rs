@@ -3,7 +3,7 @@
 pub(super) mod assigned;
 pub(super) mod circumstance;
 pub(super) mod clause;
-pub(super) mod given;
 pub(super) mod read;
 pub(super) mod sketch;
+pub(super) mod value;
 pub(super) mod word;

@@ -14,7 +14,7 @@ use crate::claim::{
 use super::{circumstance, sketch::Sketch};
 
 /// Parses what one clause says.
-pub(crate) fn read(tokens: &[Token]) -> Statement {
+pub(crate) fn parse_clause(tokens: &[Token]) -> Statement {
     let mut reader = Reader {
         words: Words(tokens),
         at: 0,
@@ -22,7 +22,7 @@ pub(crate) fn read(tokens: &[Token]) -> Statement {
         said: Statement::default(),
         preposition: "",
     };
-    circumstance::leading(&mut reader);
+    circumstance::take_leading(&mut reader);
     if is_order(tokens) {
         reader.said.aside = true;
     }
@@ -37,7 +37,7 @@ pub(crate) fn read(tokens: &[Token]) -> Statement {
 fn is_order(tokens: &[Token]) -> bool {
     tokens
         .first()
-        .is_some_and(|it| !it.quoted && vocabulary::has(vocabulary::ORDERS, &it.lower))
+        .is_some_and(|it| !it.quoted && vocabulary::list_has(vocabulary::ORDERS, &it.lower))
 }
 
 pub(crate) struct Reader<'a> {
@@ -60,7 +60,7 @@ impl Reader<'_> {
             return;
         };
         // A reference to evidence: line 43, #123
-        let evidence = vocabulary::has(vocabulary::EVIDENCE, &token.lower);
+        let evidence = vocabulary::list_has(vocabulary::EVIDENCE, &token.lower);
         let number = |at: usize| {
             self.words
                 .lower(at)
@@ -82,31 +82,31 @@ impl Reader<'_> {
             self.at += 2;
             return;
         }
-        let phrase = self.phrase(2);
+        let phrase = self.longest_phrase(2);
         let meaning = match phrase {
             Some(known) => Some(known),
             None => {
-                if self.value() {
+                if self.take_value() {
                     return;
                 } else {
-                    self.phrase(1)
+                    self.longest_phrase(1)
                 }
             }
         };
         if let Some((meaning, words)) = meaning {
-            self.mean(meaning, words);
+            self.apply_meaning(meaning, words);
             return;
         }
         if token.mark {
-            self.mark(&token.text.clone());
+            self.take_mark(&token.text.clone());
             return;
         }
-        self.word(token);
+        self.take_word(token);
         self.at += 1;
     }
 
     /// The longest lexicon entry that starts here, with at least `least` words.
-    fn phrase(&self, least: usize) -> Option<(Meaning, usize)> {
+    fn longest_phrase(&self, least: usize) -> Option<(Meaning, usize)> {
         let mut joined = String::new();
         let mut best = None;
         for length in 1..=LONGEST {
@@ -118,7 +118,7 @@ impl Reader<'_> {
             }
             joined.push_str(&token.lower);
             if length >= least
-                && let Some(meaning) = lexicon::exact(&joined)
+                && let Some(meaning) = lexicon::meaning_of(&joined)
             {
                 best = Some((meaning, length));
             }
@@ -126,7 +126,7 @@ impl Reader<'_> {
         let token = self.words.get(self.at)?;
         match best {
             Some((_, 1)) => {
-                let (meaning, words) = self.alone(token, best?.0)?;
+                let (meaning, words) = self.meaning_alone(token, best?.0)?;
                 Some((meaning, words))
             }
             best => best,
@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 
     /// The meaning of a single word here, given its neighbours.
-    fn alone(&self, token: &Token, meaning: Meaning) -> Option<(Meaning, usize)> {
+    fn meaning_alone(&self, token: &Token, meaning: Meaning) -> Option<(Meaning, usize)> {
         let next = self.words.lower(self.at + 1);
         let before = self.at.checked_sub(1).map_or("", |it| self.words.lower(it));
         // In "closed after a minute", "closed" is an end, not a state.
@@ -143,10 +143,10 @@ impl Reader<'_> {
         }
         let ends = self.words.get(self.at + 1).is_none_or(|it| it.mark)
             || matches!(
-                lexicon::exact(next),
+                lexicon::meaning_of(next),
                 Some(Meaning::Preposition | Meaning::Condition | Meaning::Default)
             );
-        let copula = vocabulary::has(vocabulary::COPULAS, before);
+        let copula = vocabulary::list_has(vocabulary::COPULAS, before);
         let number_next = || quantity::value_at(&self.words, self.at + 1).is_some();
         let meaning = match token.lower.as_str() {
             "on" if copula && ends => Meaning::Opposite("enable", true),
@@ -187,7 +187,7 @@ impl Reader<'_> {
         (1..=2).any(|it| quantity::value_at(&self.words, self.at + it).is_some())
     }
 
-    fn mark(&mut self, mark: &str) {
+    fn take_mark(&mut self, mark: &str) {
         match mark {
             "=" | ":" | ":=" | "==" | "=>" | "->" => self.sketch.assigned = Some((self.at, true)),
             "~" | "≈" => self.sketch.about.push(self.at),
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 
     /// Applies a word or a phrase.
-    fn mean(&mut self, meaning: Meaning, words: usize) {
+    fn apply_meaning(&mut self, meaning: Meaning, words: usize) {
         let Some(token) = self.words.get(self.at) else {
             return;
         };
@@ -209,19 +209,19 @@ impl Reader<'_> {
         let at = self.at;
         self.at += words;
         match meaning {
-            Meaning::Noise => self.noise(&lower),
+            Meaning::Noise => self.apply_noise(&lower),
             Meaning::Preposition => self.take_preposition(&lower),
-            Meaning::Light => self.light(&lower, at),
+            Meaning::Light => self.apply_light_verb(&lower, at),
             Meaning::Open => {
                 self.said.open = true;
                 self.sketch.verb_seen |= !self.sketch.places.is_empty();
                 if lower.starts_with("support") || lower.starts_with("depend") {
-                    self.verb(name::key(&lower), span);
+                    self.add_verb(name::key_of_word(&lower), span);
                 }
             }
             Meaning::Negation => {
                 if lower == "no" && self.sketch.places.is_empty() {
-                    self.all(false);
+                    self.apply_all(false);
                 }
                 self.said.negative = !self.said.negative;
                 self.said.poles.push(span);
@@ -230,22 +230,22 @@ impl Reader<'_> {
             Meaning::Opposite(key, side) => {
                 if words == 1 && self.is_set_to(key, at) {
                     self.at = at;
-                    self.word(token);
+                    self.take_word(token);
                     self.at += 1;
                 } else if words == 1 && self.is_attribute(token, at) {
-                    self.add(name::key(&lower), span, Traits::default(), None);
+                    self.add_term(name::key_of_word(&lower), span, Traits::default(), None);
                 } else {
-                    self.opposite(key, side, span);
+                    self.add_opposite(key, side, span);
                 }
             }
-            Meaning::Concept(key) => self.concept(key, span),
+            Meaning::Concept(key) => self.add_concept(key, span),
             Meaning::Form(form) => self.sketch.forms.push((at, form)),
             Meaning::About => self.sketch.about.push(at),
             Meaning::Environment(key) => drop(self.said.environment.insert(key.to_owned())),
-            Meaning::All => self.all(false),
-            Meaning::NoneOf => self.all(true),
+            Meaning::All => self.apply_all(false),
+            Meaning::NoneOf => self.apply_all(true),
             Meaning::Some => self.said.reach = Reach::Some,
-            Meaning::Except => circumstance::except(self),
+            Meaning::Except => circumstance::take_exceptions(self),
             Meaning::Also => self.said.also = true,
             Meaning::Past | Meaning::Plan => self.said.aside = true,
             Meaning::Example => {
@@ -255,13 +255,13 @@ impl Reader<'_> {
                     self.sketch.ended = true
                 }
             }
-            Meaning::Default => self.default(&lower, at),
-            Meaning::Condition => circumstance::condition(self, &lower),
+            Meaning::Default => self.apply_default(&lower, at),
+            Meaning::Condition => circumstance::take_condition(self, &lower),
             Meaning::Filled(key) => {
                 self.sketch.filled = true;
-                self.verb(name::key(key), span);
+                self.add_verb(name::key_of_word(key), span);
             }
-            Meaning::Alive(alive) => self.sketch.alive(alive, span),
+            Meaning::Alive(alive) => self.sketch.note_alive(alive, span),
             // These meanings are only found by stems.
             Meaning::Generic
             | Meaning::End(_)
@@ -271,7 +271,7 @@ impl Reader<'_> {
         }
     }
 
-    fn noise(&mut self, lower: &str) {
+    fn apply_noise(&mut self, lower: &str) {
         if lower == "or" {
             self.said.open = true;
         }
@@ -279,11 +279,11 @@ impl Reader<'_> {
     }
 
     fn take_preposition(&mut self, lower: &str) {
-        let kept = vocabulary::words(vocabulary::GOVERNING).find(|it| *it == lower);
+        let kept = vocabulary::words_of_list(vocabulary::GOVERNING).find(|it| *it == lower);
         self.preposition = kept.unwrap_or("with");
     }
 
-    pub(crate) fn light(&mut self, lower: &str, at: usize) {
+    pub(crate) fn apply_light_verb(&mut self, lower: &str, at: usize) {
         let first = !self.sketch.places.is_empty();
         self.sketch.verb_seen |= first;
         if ["is", "are", "set to", "set", "equals", "has"].contains(&lower)
@@ -318,21 +318,21 @@ impl Reader<'_> {
     /// does not deny that active ones are.
     pub(crate) fn is_attribute(&self, token: &Token, at: usize) -> bool {
         let participle = token.lower.ends_with("ed") && token.lower != "need";
-        let adjective = participle || vocabulary::has(vocabulary::ATTRIBUTES, &token.lower);
+        let adjective = participle || vocabulary::list_has(vocabulary::ATTRIBUTES, &token.lower);
         let before = at.checked_sub(1).map(|it| self.words.lower(it));
-        let said = before.and_then(lexicon::exact);
+        let said = before.and_then(lexicon::meaning_of);
         let predicate = matches!(
             said,
             Some(Meaning::Light | Meaning::Negation | Meaning::Open)
         );
         let noun = self.words.get(at + 1).is_some_and(|next| {
-            let meaning = lexicon::exact(&next.lower);
+            let meaning = lexicon::meaning_of(&next.lower);
             !next.mark && !next.quoted && matches!(meaning, None | Some(Meaning::Concept(_)))
         });
         adjective && noun && !predicate && !self.sketch.verb_seen
     }
 
-    pub(crate) fn opposite(&mut self, key: &'static str, side: bool, span: (usize, usize)) {
+    pub(crate) fn add_opposite(&mut self, key: &'static str, side: bool, span: (usize, usize)) {
         if key == "before" {
             self.said.first = Some(self.said.terms.iter().map(|it| it.key.clone()).collect());
         }
@@ -341,17 +341,17 @@ impl Reader<'_> {
         }
         self.said.poles.push(span);
         self.sketch.verb_seen |= key == "mandatory" && !self.sketch.places.is_empty();
-        self.add(format!("={key}"), span, Traits::default(), None);
+        self.add_term(format!("={key}"), span, Traits::default(), None);
     }
 
-    pub(crate) fn concept(&mut self, key: &'static str, span: (usize, usize)) {
+    pub(crate) fn add_concept(&mut self, key: &'static str, span: (usize, usize)) {
         self.sketch.concepts.push(key);
         self.sketch.verb_seen |=
             self.sketch.places.len() > 1 && matches!(key, "timeout" | "lasting" | "port");
-        self.add(key.to_owned(), span, Traits::default(), None);
+        self.add_term(key.to_owned(), span, Traits::default(), None);
     }
 
-    fn default(&mut self, lower: &str, at: usize) {
+    fn apply_default(&mut self, lower: &str, at: usize) {
         self.said.conditions.insert("default".to_owned());
         if lower == "defaults" {
             self.sketch.assigned = Some((self.at.saturating_sub(1).max(at), true));
@@ -360,7 +360,7 @@ impl Reader<'_> {
     }
 
     /// Reads "all" or "every", and what it applies to, up to the end of that phrase.
-    fn all(&mut self, none: bool) {
+    fn apply_all(&mut self, none: bool) {
         self.said.reach = Reach::All {
             class: String::new(),
             narrowed: Vec::new(),
@@ -370,12 +370,12 @@ impl Reader<'_> {
         }
     }
 
-    pub(crate) fn verb(&mut self, key: String, span: (usize, usize)) {
+    pub(crate) fn add_verb(&mut self, key: String, span: (usize, usize)) {
         self.sketch.verb_seen |= !self.sketch.places.is_empty();
         let traits = Traits {
             verb: true,
             ..Traits::default()
         };
-        self.add(key, span, traits, None);
+        self.add_term(key, span, traits, None);
     }
 }

@@ -59,20 +59,20 @@ pub(crate) struct Sketch {
 
 impl Sketch {
     /// Notes whether something still exists; once gone, it stays gone.
-    pub(crate) fn alive(&mut self, alive: bool, span: (usize, usize)) {
+    pub(crate) fn note_alive(&mut self, alive: bool, span: (usize, usize)) {
         self.alive = Some(self.alive.unwrap_or(true) && alive);
         self.poles.push(span);
         self.verb_seen = true;
     }
 
     pub(crate) fn finish(mut self, mut said: Statement, tokens: &[Token]) -> Statement {
-        self.bounds(&mut said);
-        self.versions(&mut said, tokens);
+        self.apply_bounds(&mut said);
+        self.mark_versions(&mut said, tokens);
         self.units_of_settings(&mut said);
         assigned::assign(&mut self, &mut said, tokens);
-        self.respects(&mut said, tokens);
-        self.lives(&mut said);
-        implied(&mut said);
+        self.determine_aspect(&mut said, tokens);
+        self.determine_existence(&mut said);
+        mark_implied(&mut said);
         // Without a verb, a number after a name is the name's value.
         for (at, value) in said.values.iter_mut().enumerate() {
             value.label &= self.verb_seen || self.numbered.contains(&at);
@@ -96,7 +96,7 @@ impl Sketch {
     }
 
     /// Applies "at most" or "about" to the next number nearby, or else to the previous one.
-    fn bounds(&mut self, said: &mut Statement) {
+    fn apply_bounds(&mut self, said: &mut Statement) {
         let values: Vec<(usize, usize)> = self
             .places
             .iter()
@@ -125,7 +125,7 @@ impl Sketch {
     }
 
     /// Handles numbers that are called a version, or pinned.
-    fn versions(&mut self, said: &mut Statement, tokens: &[Token]) {
+    fn mark_versions(&mut self, said: &mut Statement, tokens: &[Token]) {
         if !said.has("version") && !said.has("pin") {
             return;
         }
@@ -193,7 +193,7 @@ impl Sketch {
     }
 
     /// Determines the kind of time, and drops the words that only express it.
-    fn respects(&mut self, said: &mut Statement, tokens: &[Token]) {
+    fn determine_aspect(&mut self, said: &mut Statement, tokens: &[Token]) {
         let timed = said
             .values
             .iter()
@@ -275,7 +275,7 @@ impl Sketch {
     }
 
     /// Whether the subject of a clause still exists: "was removed in 2.4", "is still in use".
-    fn lives(&mut self, said: &mut Statement) {
+    fn determine_existence(&mut self, said: &mut Statement) {
         let timed = said
             .values
             .iter()
@@ -308,7 +308,7 @@ fn at_most(said: &mut Statement, dimension: Dimension) {
 }
 
 /// Marks what the value already implies: a size in bytes, a rate in requests a second.
-fn implied(said: &mut Statement) {
+fn mark_implied(said: &mut Statement) {
     let of = |dimension: Dimension| {
         said.values
             .iter()

@@ -17,7 +17,7 @@ const PARTS: usize = 12;
 
 impl Reader<'_> {
     /// Parses a word that the lexicon does not list in this form: a name, a path, or prose.
-    pub(crate) fn word(&mut self, token: &Token) {
+    pub(crate) fn take_word(&mut self, token: &Token) {
         let literal = token.quoted;
         let span = (token.from, token.to);
         let first = self.sketch.places.is_empty();
@@ -31,34 +31,34 @@ impl Reader<'_> {
             .filter(|it| technology::is_pair(&token.lower, &it.lower))
         {
             let pair = format!("{}{}", token.lower, next.lower);
-            if let Some((key, kind)) = name::technology(&pair) {
+            if let Some((key, kind)) = name::technology_of(&pair) {
                 self.at += 1;
-                self.named(key, (token.from, next.to), literal, Some(kind));
+                self.add_name(key, (token.from, next.to), literal, Some(kind));
                 return;
             }
         }
         let is_common = || {
             !literal
                 && (first || !token.text.starts_with(char::is_uppercase))
-                && technology::is_common(&name::folded(&token.text))
+                && technology::is_common(&name::folded_name(&token.text))
                 && !self.is_of_version()
         };
-        if let Some((key, kind)) = name::technology(&token.text).filter(|_| !is_common()) {
-            self.named(key, span, literal, Some(kind));
+        if let Some((key, kind)) = name::technology_of(&token.text).filter(|_| !is_common()) {
+            self.add_name(key, span, literal, Some(kind));
             return;
         }
         if name::is_path(&token.text) {
-            self.path(token, literal);
+            self.take_path(token, literal);
             return;
         }
         if literal || name::is_identifier(&token.text) {
             self.identifier(token, literal);
             return;
         }
-        self.prose(token, first);
+        self.take_prose(token, first);
     }
 
-    fn named(
+    fn add_name(
         &mut self,
         key: String,
         span: (usize, usize),
@@ -70,7 +70,7 @@ impl Reader<'_> {
             return;
         }
         self.sketch.last_name_at = Some(self.at);
-        self.add(
+        self.add_term(
             key,
             span,
             Traits {
@@ -83,7 +83,7 @@ impl Reader<'_> {
     }
 
     /// Parses a path. The file in which something is set says nothing about its value.
-    fn path(&mut self, token: &Token, literal: bool) {
+    fn take_path(&mut self, token: &Token, literal: bool) {
         let said = self.sketch.filled || self.sketch.verb_seen && !self.said.values.is_empty();
         let aside = ["in", "at", "from", "by"].contains(&self.preposition)
             && (!self.said.values.is_empty() || self.sketch.assigned.is_some())
@@ -93,7 +93,7 @@ impl Reader<'_> {
             return;
         }
         let key = token.text.trim_end_matches(['/', ':']).to_lowercase();
-        self.add(
+        self.add_term(
             key,
             (token.from, token.to),
             Traits {
@@ -108,7 +108,7 @@ impl Reader<'_> {
 
     /// Parses a name with several parts, each of which may also appear in prose.
     fn identifier(&mut self, token: &Token, literal: bool) {
-        let mut parts = name::parts(&token.text);
+        let mut parts = name::name_parts(&token.text);
         if parts.len() > PARTS {
             parts = vec![token.lower.clone()];
         }
@@ -123,8 +123,8 @@ impl Reader<'_> {
         self.sketch.last_name_at = Some(self.at);
         for key in keys {
             let generic =
-                parts.len() > 1 && matches!(lexicon::stemmed(&key), Some(Meaning::Generic));
-            self.add(
+                parts.len() > 1 && matches!(lexicon::meaning_of_stem(&key), Some(Meaning::Generic));
+            self.add_term(
                 key,
                 (token.from, token.to),
                 Traits {
@@ -139,10 +139,10 @@ impl Reader<'_> {
     }
 
     /// Parses a word of prose: listed by its stem, or a word of the subject.
-    fn prose(&mut self, token: &Token, first: bool) {
+    fn take_prose(&mut self, token: &Token, first: bool) {
         let span = (token.from, token.to);
         let lower = token.lower.trim_end_matches("'s").trim_end_matches('\'');
-        if let Some(rest) = circumstance::denied(lower) {
+        if let Some(rest) = circumstance::denied_word(lower) {
             self.said.negative = !self.said.negative;
             self.said.poles.push(span);
             self.prose_word(&rest, token, first);
@@ -153,15 +153,15 @@ impl Reader<'_> {
 
     fn prose_word(&mut self, lower: &str, token: &Token, first: bool) {
         let span = (token.from, token.to);
-        let base = lexicon::irregular(lower).unwrap_or(lower);
+        let base = lexicon::base_of_irregular(lower).unwrap_or(lower);
         let stem = lexicon::stem(base);
         let capital = token.text.starts_with(char::is_uppercase);
         let acronym = token.text.chars().filter(|it| it.is_uppercase()).count() > 1;
         let name = (capital && !first) || acronym;
-        let acts = self.acts(lower, token);
-        let meaning = lexicon::stemmed(&stem).filter(|it| acts || !it.is_verb());
+        let acts = self.acts_as_verb(lower, token);
+        let meaning = lexicon::meaning_of_stem(&stem).filter(|it| acts || !it.is_verb());
         match meaning {
-            Some(Meaning::Generic) => self.add(
+            Some(Meaning::Generic) => self.add_term(
                 stem,
                 span,
                 Traits {
@@ -170,36 +170,36 @@ impl Reader<'_> {
                 },
                 None,
             ),
-            Some(Meaning::Light) => self.light(lower, self.at),
+            Some(Meaning::Light) => self.apply_light_verb(lower, self.at),
             Some(Meaning::Concept(key)) => {
                 self.sketch.verb_seen |= !self.sketch.places.is_empty() && lower.ends_with("ed");
                 // "Calls authenticate with mTLS": the verb has the key of its noun.
                 self.sketch.filled |= !first && lower.starts_with("authenticate");
-                self.concept(key, span);
+                self.add_concept(key, span);
             }
             Some(Meaning::Opposite(..)) if self.is_attribute(token, self.at) => {
-                self.add(name::key(lower), span, Traits::default(), None);
+                self.add_term(name::key_of_word(lower), span, Traits::default(), None);
             }
-            Some(Meaning::Opposite(key, side)) => self.opposite(key, side, span),
+            Some(Meaning::Opposite(key, side)) => self.add_opposite(key, side, span),
             Some(Meaning::Filled(key)) => {
                 self.sketch.filled |= !first;
                 // "Stored for a week" means "kept for a week".
                 self.sketch.holds.extend((key == "store").then_some(key));
-                self.verb(key.to_owned(), span);
+                self.add_verb(key.to_owned(), span);
             }
             Some(Meaning::End(key)) => {
                 self.sketch.ends.push((key, self.sketch.was));
-                self.verb(key.to_owned(), span);
+                self.add_verb(key.to_owned(), span);
             }
             Some(Meaning::Hold(key)) => {
                 self.sketch.holds.push(key);
-                self.verb(key.to_owned(), span);
+                self.add_verb(key.to_owned(), span);
             }
             Some(Meaning::Change) => {
                 self.sketch.changed = true;
                 self.sketch.verb_seen = true;
             }
-            Some(Meaning::Verb) => self.verb(stem, span),
+            Some(Meaning::Verb) => self.add_verb(stem, span),
             _ if lower.ends_with("ly") && lower.len() > 4 => {}
             _ => {
                 self.subject_words(lower, span, name);
@@ -219,7 +219,7 @@ impl Reader<'_> {
                 name,
                 ..Traits::default()
             };
-            self.add(name::key(part), span, traits, None);
+            self.add_term(name::key_of_word(part), span, traits, None);
         }
     }
 
@@ -233,7 +233,7 @@ impl Reader<'_> {
 
     /// Whether a possible verb is one here, judged by its ending and the word before it. In "cached
     /// pages", the word only says which pages.
-    fn acts(&self, lower: &str, token: &Token) -> bool {
+    fn acts_as_verb(&self, lower: &str, token: &Token) -> bool {
         let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
         let Some(before) = before.filter(|it| !it.mark && !token.quoted) else {
             return false;
@@ -241,7 +241,7 @@ impl Reader<'_> {
         if is_noun_by_ending(lower) {
             return false;
         }
-        let meaning = lexicon::exact(&before.lower);
+        let meaning = lexicon::meaning_of(&before.lower);
         let denies = meaning == Some(Meaning::Negation)
             && !["no", "lacks", "lack"].contains(&before.lower.as_str());
         let helped = denies
@@ -254,9 +254,9 @@ impl Reader<'_> {
         let light = speaks || matches!(meaning, Some(Meaning::Light | Meaning::Negation));
         let adverb = before.lower.ends_with("ly");
         let next = self.words.get(self.at + 1);
-        let noun_next =
-            next.is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none() && !it.quoted);
-        let participle = lower.ends_with("ed") || lexicon::irregular(lower).is_some();
+        let noun_next = next
+            .is_some_and(|it| !it.mark && lexicon::meaning_of(&it.lower).is_none() && !it.quoted);
+        let participle = lower.ends_with("ed") || lexicon::base_of_irregular(lower).is_some();
         let noun_before =
             meaning.is_none() || before.quoted || matches!(meaning, Some(Meaning::Concept(_)));
         if participle {
@@ -270,7 +270,7 @@ impl Reader<'_> {
     }
 
     /// Adds a term, once.
-    pub(crate) fn add(
+    pub(crate) fn add_term(
         &mut self,
         key: String,
         span: (usize, usize),
@@ -283,9 +283,9 @@ impl Reader<'_> {
         traits.object = self.sketch.verb_seen && !traits.verb;
         let led = std::mem::take(&mut self.preposition);
         if !self.sketch.verb_seen && !traits.verb {
-            self.class(&key);
+            self.extend_class(&key);
         }
-        let text = self.written(&key, span.0);
+        let text = self.word_as_written(&key, span.0);
         let there = self.said.terms.iter().position(|it| it.key == key);
         let place = there.unwrap_or(self.said.terms.len());
         self.sketch.places.push(PlacedWord {
@@ -308,13 +308,13 @@ impl Reader<'_> {
     }
 
     /// Returns a term's word as written; the key without its mark if that word is not found.
-    fn written(&self, key: &str, from: usize) -> String {
+    fn word_as_written(&self, key: &str, from: usize) -> String {
         const BACK: usize = 6;
         let mut near = (self.at.saturating_sub(BACK)..=self.at).filter_map(|it| self.words.get(it));
         let token = near.rfind(|it| it.from == from);
         let word = token.map_or("", |it| it.lower.trim_end_matches("'s"));
-        let own =
-            lexicon::stem(word) == key || word.split('-').count() == 1 && name::key(word) == key;
+        let own = lexicon::stem(word) == key
+            || word.split('-').count() == 1 && name::key_of_word(word) == key;
         let own = own
             || (word.ends_with(['s', 'd', 'y'])
                 && word.get(..2) == key.get(..2)
@@ -323,7 +323,7 @@ impl Reader<'_> {
             return word.to_owned();
         }
         let of_name = || {
-            let mut parts = name::parts(token.map_or("", |it| it.text.as_str())).into_iter();
+            let mut parts = name::name_parts(token.map_or("", |it| it.text.as_str())).into_iter();
             parts.find(|it| name::key_of_part(it) == key)
         };
         let part = of_name().filter(|_| word.contains(['_', '-', '.', ':']));
@@ -332,7 +332,7 @@ impl Reader<'_> {
 
     /// Takes the next word after "all": the last word of the phrase is the class, and those before
     /// it narrow it.
-    fn class(&mut self, key: &str) {
+    fn extend_class(&mut self, key: &str) {
         if let Reach::All { class, narrowed } = &mut self.said.reach {
             if !class.is_empty() {
                 narrowed.push(std::mem::take(class));

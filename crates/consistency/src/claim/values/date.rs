@@ -36,7 +36,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// The month with this name, or with its first three letters unless those are another word.
-pub(crate) fn month(word: &str) -> Option<i8> {
+pub(crate) fn parse_month(word: &str) -> Option<i8> {
     let word = word.to_lowercase();
     let at = MONTHS.iter().position(|it| {
         *it == word
@@ -47,13 +47,13 @@ pub(crate) fn month(word: &str) -> Option<i8> {
 }
 
 /// `2026-03-01`, `2026/03/01` or `2026-03`.
-pub(crate) fn iso(word: &str) -> Option<Days> {
+pub(crate) fn parse_iso_days(word: &str) -> Option<Days> {
     let digits =
         |it: &str, length: usize| it.len() == length && it.bytes().all(|it| it.is_ascii_digit());
     let parts: Vec<&str> = word.split(['-', '/']).collect();
     match parts.as_slice() {
         [year, month, day] if digits(year, 4) && digits(month, 2) && digits(day, 2) => {
-            one(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)
+            one_day(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)
         }
         [year, month] if digits(year, 4) && digits(month, 2) => {
             of_months(year.parse().ok()?, month.parse().ok()?, 1)
@@ -63,7 +63,7 @@ pub(crate) fn iso(word: &str) -> Option<Days> {
 }
 
 /// One day.
-pub(crate) fn one(year: i16, month: i8, day: i8) -> Option<Days> {
+pub(crate) fn one_day(year: i16, month: i8, day: i8) -> Option<Days> {
     let day = Date::new(year, month, day).ok()?;
     Some(Days {
         first: day,
@@ -81,13 +81,13 @@ pub(crate) fn of_months(year: i16, month: i8, months: i32) -> Option<Days> {
 
 /// Reads a year that a claim about software may mention; other four-digit numbers are plain
 /// numbers.
-pub(crate) fn year(word: &str) -> Option<i16> {
+pub(crate) fn parse_year(word: &str) -> Option<i16> {
     let year: i16 = word.parse().ok()?;
     (word.len() == 4 && (1970..=2099).contains(&year)).then_some(year)
 }
 
 /// The number of a quarter: `Q3`.
-pub(crate) fn quarter(word: &str) -> Option<i8> {
+pub(crate) fn parse_quarter(word: &str) -> Option<i8> {
     let number: i8 = word.strip_prefix(['Q', 'q'])?.parse().ok()?;
     (1..=4).contains(&number).then_some(number)
 }
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn a_day_may_be_of_a_month() {
         let march = of_months(2026, 3, 1).unwrap();
-        assert!(march.may_be(iso("2026-03-31").unwrap()));
-        assert!(!march.may_be(iso("2026-04-01").unwrap()));
+        assert!(march.may_be(parse_iso_days("2026-03-31").unwrap()));
+        assert!(!march.may_be(parse_iso_days("2026-04-01").unwrap()));
         assert!(of_months(2026, 1, 3).unwrap().may_be(march));
     }
 
@@ -115,9 +115,9 @@ mod tests {
             "abc",
             "",
         ] {
-            assert_eq!(iso(text), None, "{text}");
+            assert_eq!(parse_iso_days(text), None, "{text}");
         }
-        assert_eq!(month("mayhem"), None);
-        assert_eq!(quarter("Q5"), None);
+        assert_eq!(parse_month("mayhem"), None);
+        assert_eq!(parse_quarter("Q5"), None);
     }
 }

@@ -40,7 +40,7 @@ impl Ratio {
     }
 
     /// The quotient, unless it is undefined or overflows.
-    pub fn by(self, other: Self) -> Option<Self> {
+    pub fn divided_by(self, other: Self) -> Option<Self> {
         self.times(Self::new(other.under, other.over)?)
     }
 
@@ -103,7 +103,7 @@ const DIGITS: usize = 30;
 
 /// Reads the number at the start of a word, and its length in bytes: `2.5` of `2.5min`. Commas,
 /// underscores and apostrophes may group the digits; an exponent may follow.
-pub(crate) fn leading(word: &str) -> Option<(WrittenNumber, usize)> {
+pub(crate) fn leading_number(word: &str) -> Option<(WrittenNumber, usize)> {
     let bytes = word.as_bytes();
     let signed = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
     let mut end = signed;
@@ -206,7 +206,7 @@ pub(crate) fn ten_to(power: i32) -> Option<Ratio> {
 }
 
 /// The factor of a suffix directly after a number: `10k`, `2M`.
-pub(crate) fn suffix(text: &str) -> Option<Ratio> {
+pub(crate) fn suffix_factor(text: &str) -> Option<Ratio> {
     match text {
         "k" | "K" => ten_to(3),
         "M" | "mio" | "mn" => ten_to(6),
@@ -218,7 +218,7 @@ pub(crate) fn suffix(text: &str) -> Option<Ratio> {
 }
 
 /// The value of a number word below a hundred, or of two joined by a hyphen.
-pub(crate) fn small(word: &str) -> Option<i64> {
+pub(crate) fn small_number(word: &str) -> Option<i64> {
     const ONES: [&str; 20] = [
         "zero",
         "one",
@@ -268,7 +268,7 @@ pub(crate) fn may_follow(count: Ratio, word: i64, scaled: bool) -> bool {
 }
 
 /// A word that multiplies what precedes it: `two thousand`, `10 million`, `a dozen`.
-pub(crate) fn scale(word: &str) -> Option<Ratio> {
+pub(crate) fn scale_factor(word: &str) -> Option<Ratio> {
     match word {
         "dozen" | "dozens" => Some(Ratio::whole(12)),
         "hundred" | "hundreds" => ten_to(2),
@@ -299,31 +299,31 @@ mod tests {
             ("-7", -7, 1),
         ];
         for (text, over, under) in cases {
-            let read = leading(text).map(|it| it.0.number);
+            let read = leading_number(text).map(|it| it.0.number);
             assert_eq!(read, Ratio::new(over, under), "{text}");
         }
     }
 
     #[test]
     fn what_depends_on_the_writer_has_two_readings() {
-        let german = leading("1.500").unwrap().0;
+        let german = leading_number("1.500").unwrap().0;
         assert_eq!(german.number, Ratio::new(3, 2).unwrap());
         assert_eq!(german.or, Some(Ratio::whole(1500)));
     }
 
     #[test]
     fn what_cannot_be_held_is_no_number() {
-        assert_eq!(leading(&"9".repeat(60)), None);
-        assert_eq!(leading("1.2.3.4,5,6"), None);
-        assert_eq!(leading(""), None);
+        assert_eq!(leading_number(&"9".repeat(60)), None);
+        assert_eq!(leading_number("1.2.3.4,5,6"), None);
+        assert_eq!(leading_number(""), None);
         assert_eq!(Ratio::new(1, 0), None);
     }
 
     #[test]
     fn number_words_are_numbers() {
-        assert_eq!(small("thirty-two"), Some(32));
-        assert_eq!(small("seventeen"), Some(17));
-        assert_eq!(small("thirty-zero"), None);
-        assert_eq!(small("wallet"), None);
+        assert_eq!(small_number("thirty-two"), Some(32));
+        assert_eq!(small_number("seventeen"), Some(17));
+        assert_eq!(small_number("thirty-zero"), None);
+        assert_eq!(small_number("wallet"), None);
     }
 }

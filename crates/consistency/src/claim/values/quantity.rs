@@ -43,14 +43,14 @@ impl<'a> Words<'a> {
 
 /// The value that starts at this word, if any.
 pub(crate) fn value_at(words: &Words<'_>, at: usize) -> Option<FoundValue> {
-    days(words, at)
-        .or_else(|| clock(words, at))
-        .or_else(|| version(words, at))
-        .or_else(|| range::range(words, at))
-        .or_else(|| measured(words, at))
+    read_days(words, at)
+        .or_else(|| read_clock(words, at))
+        .or_else(|| read_version(words, at))
+        .or_else(|| range::read_range(words, at))
+        .or_else(|| read_measured(words, at))
 }
 
-pub(crate) fn found(
+pub(crate) fn value_of_words(
     words: &Words<'_>,
     at: usize,
     taken: usize,
@@ -68,10 +68,10 @@ pub(crate) fn found(
 }
 
 /// `2026-03-01`, `12 December 2025`, `December 12, 2025`, `March 2025`, `Q1 2024`, `in 2023`.
-fn days(words: &Words<'_>, at: usize) -> Option<FoundValue> {
+fn read_days(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let text = words.get(at).filter(|it| !it.mark)?.text.as_str();
-    if let Some(days) = date::iso(text) {
-        return found(words, at, 1, ValueKind::Days(days));
+    if let Some(days) = date::parse_iso_days(text) {
+        return value_of_words(words, at, 1, ValueKind::Days(days));
     }
     let day = |at: usize| {
         let word = words.lower(at);
@@ -84,21 +84,22 @@ fn days(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let month = |at: usize| {
         let word = words.get(at)?;
         let named = word.text.starts_with(char::is_uppercase);
-        named.then(|| date::month(&word.text))?
+        named.then(|| date::parse_month(&word.text))?
     };
-    let year = |at: usize| date::year(words.lower(at));
-    let of = |days: Option<Days>, taken: usize| found(words, at, taken, ValueKind::Days(days?));
+    let year = |at: usize| date::parse_year(words.lower(at));
+    let of =
+        |days: Option<Days>, taken: usize| value_of_words(words, at, taken, ValueKind::Days(days?));
     if let (Some(day), Some(month), Some(year)) = (day(at), month(at + 1), year(at + 2)) {
-        return of(date::one(year, month, day), 3);
+        return of(date::one_day(year, month, day), 3);
     }
     if let Some(month) = month(at) {
         let comma = usize::from(words.get(at + 2).is_some_and(|it| it.is(",")));
         if let (Some(day), Some(year)) = (day(at + 1), year(at + 2 + comma)) {
-            return of(date::one(year, month, day), 3 + comma);
+            return of(date::one_day(year, month, day), 3 + comma);
         }
         return of(date::of_months(year(at + 1)?, month, 1), 2);
     }
-    if let Some(quarter) = date::quarter(text) {
+    if let Some(quarter) = date::parse_quarter(text) {
         return of(date::of_months(year(at + 1)?, quarter * 3 - 2, 3), 2);
     }
     let before = at.checked_sub(1).map_or("", |it| words.lower(it));
@@ -108,7 +109,7 @@ fn days(words: &Words<'_>, at: usize) -> Option<FoundValue> {
 }
 
 /// `02:00`.
-fn clock(words: &Words<'_>, at: usize) -> Option<FoundValue> {
+fn read_clock(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let (hour, minute) = words.get(at)?.text.split_once(':')?;
     let part = |it: &str, below: u16| it.parse::<u16>().ok().filter(|n| *n < below);
     let digits = |it: &str| it.len() <= 2 && it.bytes().all(|it| it.is_ascii_digit());
@@ -116,11 +117,11 @@ fn clock(words: &Words<'_>, at: usize) -> Option<FoundValue> {
         part(hour, 24).filter(|_| digits(hour))?,
         part(minute, 60).filter(|_| minute.len() == 2)?,
     );
-    found(words, at, 1, ValueKind::Clock(hour * 60 + minute))
+    value_of_words(words, at, 1, ValueKind::Clock(hour * 60 + minute))
 }
 
 /// `1.2.3`, `v2`, `v1.4`, `1.x`; the clause reader handles a number after a technology.
-fn version(words: &Words<'_>, at: usize) -> Option<FoundValue> {
+fn read_version(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let text = words.get(at)?.text.as_str();
     let (plain, form) = match text.strip_suffix('+') {
         Some(plain) => (plain, Form::AtLeast),
@@ -132,7 +133,7 @@ fn version(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let numbers = version_of(marked.unwrap_or(plain))?;
     let long = numbers.len() > 2 && !number::is_grouped(plain);
     let sure = marked.is_some() || long || plain.ends_with(".x");
-    let mut found = found(words, at, 1, ValueKind::Version(numbers)).filter(|_| sure)?;
+    let mut found = value_of_words(words, at, 1, ValueKind::Version(numbers)).filter(|_| sure)?;
     found.value.form = form;
     Some(found)
 }
@@ -146,9 +147,9 @@ pub(crate) fn version_of(text: &str) -> Option<Vec<u64>> {
 
 /// A bare number, in digits or words, and how many words it takes: "2 million", "one hundred and
 /// fifty".
-pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(WrittenNumber, usize)> {
+pub(crate) fn read_number(words: &Words<'_>, at: usize) -> Option<(WrittenNumber, usize)> {
     let token = words.get(at).filter(|it| !it.mark)?;
-    let (written, in_digits) = match number::leading(&token.text) {
+    let (written, in_digits) = match number::leading_number(&token.text) {
         Some((written, length)) if length == token.text.len() => (written, true),
         Some(_) => return None,
         None => (in_words(words, at)?, false),
@@ -161,7 +162,7 @@ pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(WrittenNumber, usiz
     // The total of the complete parts from a thousand up, and the part below that is still growing.
     let (mut total, mut group) = (Ratio::whole(0), written.number);
     loop {
-        if let Some(times) = number::scale(words.lower(at + taken)) {
+        if let Some(times) = number::scale_factor(words.lower(at + taken)) {
             group = group.times(times)?;
             if times.compare(thousand).is_ge() {
                 (total, group) = (total.plus(group)?, Ratio::whole(0));
@@ -170,7 +171,7 @@ pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(WrittenNumber, usiz
             continue;
         }
         let and = usize::from(taken > 1 && joins && words.lower(at + taken) == "and");
-        let Some(more) = number::small(words.lower(at + taken + and))
+        let Some(more) = number::small_number(words.lower(at + taken + and))
             .filter(|it| (taken > 1 || !in_digits) && number::may_follow(group, *it, taken > 1))
         else {
             break;
@@ -187,20 +188,22 @@ fn in_words(words: &Words<'_>, at: usize) -> Option<WrittenNumber> {
     let of = |number| Some(WrittenNumber { number, or: None });
     match words.lower(at) {
         "a" | "an" => {
-            number::scale(words.lower(at + 1))?;
+            number::scale_factor(words.lower(at + 1))?;
             of(Ratio::whole(1))
         }
         "once" => of(Ratio::whole(1)),
         "twice" => of(Ratio::whole(2)),
-        word => match number::small(word) {
+        word => match number::small_number(word) {
             Some(number) => of(Ratio::whole(number)),
-            None => of(number::scale(word).filter(|_| word.ends_with('d') || word == "dozen")?),
+            None => of(
+                number::scale_factor(word).filter(|_| word.ends_with('d') || word == "dozen")?
+            ),
         },
     }
 }
 
 /// Reads `half an hour`, `a quarter`, `an hour`: the amount, its unit, and the number of words.
-fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)> {
+fn read_part(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)> {
     let skipped = usize::from(["a", "an", "one"].contains(&words.lower(at)));
     let part = match words.lower(at + skipped) {
         "half" => Some(Ratio::new(1, 2)?),
@@ -214,7 +217,7 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
         let noun = words.lower(at + 1) == "second"
             && words
                 .get(at + 2)
-                .is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());
+                .is_some_and(|it| !it.mark && lexicon::meaning_of(&it.lower).is_none());
         let unit = unit::unit(words.lower(at + 1))
             .filter(|it| article && !noun && it.dimension == Dimension::Time)?;
         return Some((Ratio::whole(1), Some(unit), 2));
@@ -230,12 +233,12 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
 
 /// Reads a number with its unit and denominator. For a time, also reads the rest in smaller units:
 /// "1 hour and 30 minutes", "an hour and a half".
-fn measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
+fn read_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if let Some(time) = words
         .get(at)
-        .and_then(|it| unit::spelled_together(&it.text))
+        .and_then(|it| unit::read_compound_time(&it.text))
     {
-        return found(words, at, 1, ValueKind::amount(time, Dimension::Time));
+        return value_of_words(words, at, 1, ValueKind::amount(time, Dimension::Time));
     }
     let mut whole = one_measured(words, at)?;
     let before = at.checked_sub(1).map_or("", |it| words.lower(it));
@@ -271,42 +274,42 @@ fn rest_of(words: &Words<'_>, at: usize, whole: &FoundValue) -> Option<(Ratio, u
         return Some((part.times(unit.worth)?, 3));
     }
     let more = one_measured(words, next + and)?;
-    let (low, high, _, dimension) = more.value.span()?;
+    let (low, high, _, dimension) = more.value.quantity_parts()?;
     let smaller = dimension == Dimension::Time && low == high && low.compare(unit.worth).is_lt();
     (smaller && more.apart.is_empty()).then_some((low, more.words + and))
 }
 
 /// Returns the unit of `30min`.
 fn unit_at_end(text: &str) -> Option<Unit> {
-    let (_, length) = number::leading(text)?;
+    let (_, length) = number::leading_number(text)?;
     unit::unit(text.get(length..)?)
 }
 
 /// Reads a number with its unit and denominator, in one unit only.
 fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
-    if let Some((part, unit, taken)) = part_of(words, at) {
-        let (worth, dimension) = measure(unit);
+    if let Some((part, unit, taken)) = read_part(words, at) {
+        let (worth, dimension) = worth_and_dimension(unit);
         let kind = ValueKind::amount(part.times(worth)?, dimension);
-        let mut found = found(words, at, taken, kind)?;
+        let mut found = value_of_words(words, at, taken, kind)?;
         found.value.about = unit.is_some_and(Unit::is_calendar);
         return Some(found);
     }
     let mut amount = in_one_word(words, at)?;
     if amount.unit.is_none() && amount.bare {
-        amount.read_on(words, at)?;
+        amount.read_unit(words, at)?;
     }
     let (mut apart, mut times) = (Vec::new(), false);
     if amount.every.is_none() {
-        (amount.every, apart, times) = per(words, at, amount.taken);
+        (amount.every, apart, times) = read_per(words, at, amount.taken);
     }
-    let (mut worth, mut dimension) = measure(amount.unit);
+    let (mut worth, mut dimension) = worth_and_dimension(amount.unit);
     if let Some(every) = amount.every {
-        (worth, dimension) = (worth.by(every)?, dimension.in_time()?);
+        (worth, dimension) = (worth.divided_by(every)?, dimension.per_second()?);
         amount.bare = false;
         // "Three times an hour" is a period of twenty minutes.
         if times && amount.thing.is_none() {
-            let kind = ValueKind::amount(every.by(amount.number.number)?, Dimension::Time);
-            let mut found = found(words, at, amount.taken, kind)?;
+            let kind = ValueKind::amount(every.divided_by(amount.number.number)?, Dimension::Time);
+            let mut found = value_of_words(words, at, amount.taken, kind)?;
             (found.apart, found.period) = (apart, true);
             return Some(found);
         }
@@ -322,7 +325,7 @@ fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
         or: amount.number.or.and_then(|it| it.times(worth)),
         dimension,
     };
-    let mut found = found(words, at, amount.taken, kind)?;
+    let mut found = value_of_words(words, at, amount.taken, kind)?;
     let before = at.checked_sub(1).map_or("", |it| words.lower(it));
     found.period = ["every", "each"].contains(&before) && dimension == Dimension::Time;
     found.value.form = amount.form;
@@ -333,7 +336,7 @@ fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
 }
 
 /// Returns what one of a unit is worth, and what it measures; without a unit, things are counted.
-fn measure(unit: Option<Unit>) -> (Ratio, Dimension) {
+fn worth_and_dimension(unit: Option<Unit>) -> (Ratio, Dimension) {
     unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
         (it.worth, it.dimension)
     })
@@ -352,7 +355,7 @@ struct Amount {
 
 impl Amount {
     /// Reads what may follow a bare number: one [and a half] [hours].
-    fn read_on(&mut self, words: &Words<'_>, at: usize) -> Option<()> {
+    fn read_unit(&mut self, words: &Words<'_>, at: usize) -> Option<()> {
         let after = [0, 1, 2].map(|it| words.lower(at + self.taken + it));
         if after == ["and", "a", "half"] {
             self.number = WrittenNumber {
@@ -388,7 +391,7 @@ fn in_one_word(words: &Words<'_>, at: usize) -> Option<Amount> {
     if token.mark {
         // $5
         let sign = token.text.chars().next().filter(|it| "$€£".contains(*it))?;
-        let (number, taken) = plain(words, at + 1)?;
+        let (number, taken) = read_number(words, at + 1)?;
         let unit = Unit {
             dimension: Dimension::Money(sign),
             worth: Ratio::whole(1),
@@ -401,7 +404,7 @@ fn in_one_word(words: &Words<'_>, at: usize) -> Option<Amount> {
             ..whole
         });
     }
-    if let Some((number, taken)) = plain(words, at) {
+    if let Some((number, taken)) = read_number(words, at) {
         return Some(Amount {
             number,
             taken,
@@ -409,7 +412,7 @@ fn in_one_word(words: &Words<'_>, at: usize) -> Option<Amount> {
         });
     }
     let text = token.text.strip_prefix(':').unwrap_or(&token.text);
-    let (number, length) = number::leading(text)?;
+    let (number, length) = number::leading_number(text)?;
     whole.number = number;
     let rest = text.get(length..)?.trim_start_matches('-');
     match rest {
@@ -429,7 +432,7 @@ fn in_one_word(words: &Words<'_>, at: usize) -> Option<Amount> {
                     ..whole
                 });
             }
-            let number = number.number.times(number::suffix(rest)?)?;
+            let number = number.number.times(number::suffix_factor(rest)?)?;
             Some(Amount {
                 number: WrittenNumber { number, or: None },
                 ..whole
@@ -477,7 +480,7 @@ fn spelled_as(text: &str) -> SpelledUnit {
 
 /// Reads `per second`, `a minute`, `/ hour` after at most two words for what is counted. Returns
 /// the seconds, the positions of these words, and whether the words are "times".
-fn per(words: &Words<'_>, at: usize, taken: usize) -> (Option<Ratio>, Vec<usize>, bool) {
+fn read_per(words: &Words<'_>, at: usize, taken: usize) -> (Option<Ratio>, Vec<usize>, bool) {
     for gap in 0..=2 {
         let place = at + taken + gap;
         let between = (at + taken..place).all(|it| words.get(it).is_some_and(|it| !it.mark));

@@ -2,27 +2,27 @@
 
 use super::{
     number::{self, Ratio},
-    quantity::{FoundValue, Words, found, plain},
+    quantity::{FoundValue, Words, read_number, value_of_words},
     unit::{self, Dimension, Unit},
     value::ValueKind,
 };
 
 /// `10-20 ms`, `8 to 12 minutes`, `between 1 and 5`.
-pub(crate) fn range(words: &Words<'_>, at: usize) -> Option<FoundValue> {
+pub(crate) fn read_range(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let text = words.get(at)?.text.as_str();
     for sign in ["–", "..", "-"] {
         if let Some((low, high)) = text.split_once(sign)
             && let (Some((low, low_taken)), Some(_)) = (
-                number::leading(low).map(|it| (it.0, it.1 == low.len())),
-                number::leading(high),
+                number::leading_number(low).map(|it| (it.0, it.1 == low.len())),
+                number::leading_number(high),
             )
             && low_taken
         {
-            let high = end_of(words, at, high, 1)?;
-            return spanned(words, at, low.number, high);
+            let high = read_end(words, at, high, 1)?;
+            return range_value(words, at, low.number, high);
         }
     }
-    let first = plain(words, at)?;
+    let first = read_number(words, at)?;
     let between = at.checked_sub(1).map_or("", |it| words.lower(it));
     let (mut next, mut own) = (at + first.1, None);
     if let Some(unit) = unit::unit(&words.get(next)?.text) {
@@ -34,12 +34,12 @@ pub(crate) fn range(words: &Words<'_>, at: usize) -> Option<FoundValue> {
         _ => false,
     };
     let text = words.get(next + 1).filter(|_| joined)?.text.as_str();
-    let high = end_of(words, next + 1, text, next + 2 - at)?;
+    let high = read_end(words, next + 1, text, next + 2 - at)?;
     let low = match (own, high.unit) {
-        (Some(own), Some(unit)) => first.0.number.times(own.worth)?.by(unit.worth)?,
+        (Some(own), Some(unit)) => first.0.number.times(own.worth)?.divided_by(unit.worth)?,
         _ => first.0.number,
     };
-    spanned(words, at, low, high)
+    range_value(words, at, low, high)
 }
 
 /// The upper end of a range: its number, its unit and all words that the range takes.
@@ -49,11 +49,11 @@ struct End {
     words: usize,
 }
 
-fn end_of(words: &Words<'_>, at: usize, text: &str, taken: usize) -> Option<End> {
-    let (written, length) = match number::leading(text) {
+fn read_end(words: &Words<'_>, at: usize, text: &str, taken: usize) -> Option<End> {
+    let (written, length) = match number::leading_number(text) {
         Some(found) => found,
         None => {
-            let (written, _) = plain(words, at)?;
+            let (written, _) = read_number(words, at)?;
             (written, text.len())
         }
     };
@@ -63,7 +63,7 @@ fn end_of(words: &Words<'_>, at: usize, text: &str, taken: usize) -> Option<End>
             Some(unit) => (Ratio::whole(1), Some(unit), 1),
             None => (Ratio::whole(1), None, 0),
         },
-        rest => match (unit::unit(rest), number::suffix(rest)) {
+        rest => match (unit::unit(rest), number::suffix_factor(rest)) {
             (Some(unit), _) => (Ratio::whole(1), Some(unit), 0),
             (None, Some(times)) => (times, None, 0),
             _ => return None,
@@ -76,14 +76,14 @@ fn end_of(words: &Words<'_>, at: usize, text: &str, taken: usize) -> Option<End>
     })
 }
 
-fn spanned(words: &Words<'_>, at: usize, low: Ratio, high: End) -> Option<FoundValue> {
+fn range_value(words: &Words<'_>, at: usize, low: Ratio, high: End) -> Option<FoundValue> {
     let worth = high.unit.map_or(Ratio::whole(1), |it| it.worth);
     let dimension = high.unit.map_or(Dimension::Count, |it| it.dimension);
     let (low, high_end) = (low.times(worth)?, high.number.times(worth)?);
     if low.compare(high_end).is_gt() {
         return None;
     }
-    found(
+    value_of_words(
         words,
         at,
         high.words,

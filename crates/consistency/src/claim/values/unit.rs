@@ -44,7 +44,7 @@ impl Dimension {
     }
 
     /// The dimension of such a quantity per second, if it has one.
-    pub(crate) fn in_time(self) -> Option<Self> {
+    pub(crate) fn per_second(self) -> Option<Self> {
         match self {
             Self::Count => Some(Self::Rate),
             Self::Data => Some(Self::DataRate),
@@ -66,7 +66,7 @@ impl Unit {
     /// The period of a rate in seconds: 60 for `rpm`.
     pub(crate) fn window(self) -> Option<Ratio> {
         match self.dimension {
-            Dimension::Rate => Ratio::whole(1).by(self.worth),
+            Dimension::Rate => Ratio::whole(1).divided_by(self.worth),
             Dimension::DataRate => Some(Ratio::whole(1)),
             _ => None,
         }
@@ -138,12 +138,12 @@ pub fn unit(name: &str) -> Option<Unit> {
         "usd" | "dollar" | "dollars" => of(Dimension::Money('$'), Ratio::whole(1)),
         "eur" | "euro" | "euros" => of(Dimension::Money('€'), Ratio::whole(1)),
         "gbp" => of(Dimension::Money('£'), Ratio::whole(1)),
-        _ => data(name, &lower),
+        _ => data_unit(name, &lower),
     }
 }
 
 /// Bits and bytes by their decimal and binary prefixes.
-fn data(name: &str, lower: &str) -> Option<Unit> {
+fn data_unit(name: &str, lower: &str) -> Option<Unit> {
     const WORDS: [(&str, i32, bool); 6] = [
         ("", 0, false),
         ("kilo", 1, false),
@@ -218,7 +218,7 @@ fn short_prefix(prefix: &str) -> Option<(i32, bool)> {
 }
 
 /// Reads a time in several units without a space: `1h30m`, `2m30s`, in seconds.
-pub(crate) fn spelled_together(text: &str) -> Option<Ratio> {
+pub(crate) fn read_compound_time(text: &str) -> Option<Ratio> {
     let (mut rest, mut total, mut last) = (text, Ratio::whole(0), None::<Ratio>);
     while !rest.is_empty() {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

@@ -88,17 +88,17 @@ impl Value {
 
     /// Returns how this value relates to another of the same attribute. `allowed` means that both
     /// say what is allowed; then even overlapping ranges are two different rules.
-    pub(crate) fn stands_to(&self, other: &Self, allowed: bool) -> ValueRelation {
+    pub(crate) fn relation_to(&self, other: &Self, allowed: bool) -> ValueRelation {
         match (&self.kind, &other.kind) {
             (ValueKind::Version(left), ValueKind::Version(right)) => {
-                self.versions(left, other, right)
+                self.compare_versions(left, other, right)
             }
             (ValueKind::Version(left), ValueKind::Quantity { .. }) => match other.as_version() {
-                Some(right) => self.versions(left, other, &right),
+                Some(right) => self.compare_versions(left, other, &right),
                 None => ValueRelation::Open,
             },
             (ValueKind::Quantity { .. }, ValueKind::Version(right)) => match self.as_version() {
-                Some(left) => self.versions(&left, other, right),
+                Some(left) => self.compare_versions(&left, other, right),
                 None => ValueRelation::Open,
             },
             (ValueKind::Days(left), ValueKind::Days(right)) => {
@@ -111,13 +111,13 @@ impl Value {
             (ValueKind::Clock(left), ValueKind::Clock(right)) => same_or_apart(left == right),
             (ValueKind::Name(left), ValueKind::Name(right)) => same_or_apart(left == right),
             (ValueKind::Quantity { .. }, ValueKind::Quantity { .. }) => {
-                self.quantities(other, allowed)
+                self.compare_quantities(other, allowed)
             }
             _ => ValueRelation::Open,
         }
     }
 
-    fn versions(&self, left: &[u64], other: &Self, right: &[u64]) -> ValueRelation {
+    fn compare_versions(&self, left: &[u64], other: &Self, right: &[u64]) -> ValueRelation {
         let same = left.iter().zip(right).all(|(left, right)| left == right);
         match (self.form, other.form) {
             (one, two) if one == two => same_or_apart(same),
@@ -131,8 +131,8 @@ impl Value {
         }
     }
 
-    fn quantities(&self, other: &Self, allowed: bool) -> ValueRelation {
-        let (Some(left), Some(right)) = (self.span(), other.span()) else {
+    fn compare_quantities(&self, other: &Self, allowed: bool) -> ValueRelation {
+        let (Some(left), Some(right)) = (self.quantity_parts(), other.quantity_parts()) else {
             return ValueRelation::Open;
         };
         if !measured_alike(left.3, right.3) {
@@ -175,7 +175,7 @@ impl Value {
 
     /// Whether two quantities are equal, in any reading.
     fn is_same_as(&self, other: &Self) -> bool {
-        let (Some(left), Some(right)) = (self.span(), other.span()) else {
+        let (Some(left), Some(right)) = (self.quantity_parts(), other.quantity_parts()) else {
             return false;
         };
         let readings =
@@ -190,7 +190,7 @@ impl Value {
 
     /// Whether two quantities are close enough, if one of them is approximate.
     fn is_near(&self, other: &Self) -> bool {
-        let (Some(left), Some(right)) = (self.span(), other.span()) else {
+        let (Some(left), Some(right)) = (self.quantity_parts(), other.quantity_parts()) else {
             return false;
         };
         (self.about || other.about) && left.0.is_about(right.0) && left.1.is_about(right.1)
@@ -200,7 +200,7 @@ impl Value {
     /// The shorter period must allow fewer; otherwise the same limit is given in two ways.
     fn is_beside(&self, other: &Self) -> bool {
         let counted = |rate: &Self| {
-            let (low, window) = (rate.span()?.0, rate.window?);
+            let (low, window) = (rate.quantity_parts()?.0, rate.window?);
             Some((window, low.times(window)?))
         };
         let (Some(one), Some(two)) = (counted(self), counted(other)) else {
@@ -210,7 +210,7 @@ impl Value {
         window.is_ne() && window == count
     }
 
-    pub(crate) fn span(&self) -> Option<(Ratio, Ratio, Option<Ratio>, Dimension)> {
+    pub(crate) fn quantity_parts(&self) -> Option<(Ratio, Ratio, Option<Ratio>, Dimension)> {
         match self.kind {
             ValueKind::Quantity {
                 low,
@@ -224,18 +224,18 @@ impl Value {
 
     /// Reads a whole number as a version, to compare it with one: Node 18 and Node 18.2.
     fn as_version(&self) -> Option<Vec<u64>> {
-        let (low, high, _, dimension) = self.span()?;
+        let (low, high, _, dimension) = self.quantity_parts()?;
         let whole = u64::try_from(low.as_whole()?).ok()?;
         (low == high && dimension == Dimension::Count).then(|| vec![whole])
     }
 
     /// What it measures, if anything.
     pub(crate) fn dimension(&self) -> Option<Dimension> {
-        Some(self.span()?.3)
+        Some(self.quantity_parts()?.3)
     }
 
     /// Comparable kinds have the same letter.
-    pub(crate) fn sort(&self) -> (u8, Option<Dimension>) {
+    pub(crate) fn comparable_kind(&self) -> (u8, Option<Dimension>) {
         match &self.kind {
             // A share and a bare number, a version and a whole number may be the same.
             ValueKind::Quantity {

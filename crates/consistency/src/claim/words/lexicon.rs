@@ -110,17 +110,17 @@ static IRREGULAR: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(
 pub(crate) const LONGEST: usize = 4;
 
 /// The meaning of these words in exactly this form, in lower case and separated by one space.
-pub(crate) fn exact(words: &str) -> Option<Meaning> {
+pub(crate) fn meaning_of(words: &str) -> Option<Meaning> {
     EXACT_WORDS.get(words).copied()
 }
 
 /// The meaning of a word in any form.
-pub(crate) fn stemmed(stem: &str) -> Option<Meaning> {
+pub(crate) fn meaning_of_stem(stem: &str) -> Option<Meaning> {
     STEMS.get(stem).copied()
 }
 
 /// The base form of an irregular verb form.
-pub(crate) fn irregular(word: &str) -> Option<&'static str> {
+pub(crate) fn base_of_irregular(word: &str) -> Option<&'static str> {
     IRREGULAR.get(word).copied()
 }
 
@@ -230,13 +230,16 @@ mod tests {
     fn forms_of_a_word_mean_the_same() {
         for word in ["limits", "limited", "limit"] {
             assert_eq!(
-                stemmed(&stem(word)),
+                meaning_of_stem(&stem(word)),
                 Option::Some(Concept("limit")),
                 "{word}"
             );
         }
-        assert_eq!(exact("at most"), Option::Some(Form(self::Form::AtMost)));
-        assert_eq!(exact("wallet"), None);
+        assert_eq!(
+            meaning_of("at most"),
+            Option::Some(Form(self::Form::AtMost))
+        );
+        assert_eq!(meaning_of("wallet"), None);
     }
 
     #[test]

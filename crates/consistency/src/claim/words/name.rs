@@ -4,7 +4,7 @@
 use super::{lexicon, technology};
 
 /// The parts of a name, in lower case: split at separators and where capitals start a word.
-pub(crate) fn parts(text: &str) -> Vec<String> {
+pub(crate) fn name_parts(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let mut found: Vec<String> = Vec::new();
     let mut open = String::new();
@@ -35,7 +35,7 @@ fn lexical(sign: char) -> bool {
 }
 
 /// A name in lower case without separators.
-pub(crate) fn folded(text: &str) -> String {
+pub(crate) fn folded_name(text: &str) -> String {
     let lower = text.to_lowercase();
     lower
         .chars()
@@ -44,8 +44,8 @@ pub(crate) fn folded(text: &str) -> String {
 }
 
 /// The main name of a technology, and its kind.
-pub(crate) fn technology(text: &str) -> Option<(String, &'static str)> {
-    let folded = folded(text);
+pub(crate) fn technology_of(text: &str) -> Option<(String, &'static str)> {
+    let folded = folded_name(text);
     let name = technology::usual_name(&folded);
     let kind = technology::kind_of(name)?;
     let one = name
@@ -134,13 +134,13 @@ pub(crate) fn is_path(text: &str) -> bool {
     }
     let ending = text.rsplit_once('.').map(|it| it.1.to_lowercase());
     let file = ending.is_some_and(|it| ENDINGS.contains(&it.as_str()));
-    file && technology(text).is_none()
+    file && technology_of(text).is_none()
 }
 
 /// The key of a word of prose or of a part of a name: the same for all its forms.
-pub(crate) fn key(part: &str) -> String {
+pub(crate) fn key_of_word(part: &str) -> String {
     let stem = lexicon::stem(part);
-    match lexicon::stemmed(&stem) {
+    match lexicon::meaning_of_stem(&stem) {
         Some(lexicon::Meaning::Concept(key)) => key.to_owned(),
         _ => stem,
     }
@@ -148,9 +148,9 @@ pub(crate) fn key(part: &str) -> String {
 
 /// The key of a part of an identifier: "TTL" means the same in prose and in names.
 pub(crate) fn key_of_part(part: &str) -> String {
-    match lexicon::exact(part) {
+    match lexicon::meaning_of(part) {
         Some(lexicon::Meaning::Concept(key)) => key.to_owned(),
-        _ => key(part),
+        _ => key_of_word(part),
     }
 }
 
@@ -169,11 +169,11 @@ mod tests {
             "fetch::user.profile",
         ];
         for text in spellings {
-            assert_eq!(parts(text), ["fetch", "user", "profile"], "{text}");
+            assert_eq!(name_parts(text), ["fetch", "user", "profile"], "{text}");
         }
-        assert_eq!(parts("HTTPServer"), ["http", "server"]);
-        assert_eq!(parts("URLs"), ["urls"]);
-        assert_eq!(parts("svc00042"), ["svc00042"]);
+        assert_eq!(name_parts("HTTPServer"), ["http", "server"]);
+        assert_eq!(name_parts("URLs"), ["urls"]);
+        assert_eq!(name_parts("svc00042"), ["svc00042"]);
     }
 
     #[test]
@@ -203,14 +203,14 @@ mod tests {
     #[test]
     fn technologies_have_one_name() {
         assert_eq!(
-            technology("Postgres"),
+            technology_of("Postgres"),
             Some(("postgresql".to_owned(), "database"))
         );
         assert_eq!(
-            technology("Node.js"),
+            technology_of("Node.js"),
             Some(("nodejs".to_owned(), "runtime"))
         );
-        assert_eq!(technology("ULIDs"), Some(("ulid".to_owned(), "ids")));
-        assert_eq!(technology("wallet"), None);
+        assert_eq!(technology_of("ULIDs"), Some(("ulid".to_owned(), "ids")));
+        assert_eq!(technology_of("wallet"), None);
     }
 }

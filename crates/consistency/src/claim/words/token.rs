@@ -31,7 +31,7 @@ const CHARS: usize = 4000;
 const QUOTED: usize = 120;
 
 /// The words and marks of a text.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokenize(text: &str) -> Vec<Token> {
     let chars: Vec<char> = text.chars().take(CHARS).collect();
     let mut found = Vec::new();
     let mut at = 0;
@@ -43,7 +43,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             continue;
         }
         if closes.is_none()
-            && let Some(end) = closing(&chars, at)
+            && let Some(end) = quotation_end(&chars, at)
         {
             closes = Some((end, sign));
             at += 1;
@@ -88,7 +88,7 @@ fn token(chars: &[char], from: usize, to: usize, quoted: bool, mark: bool) -> To
 }
 
 /// The end of the quotation that begins here.
-fn closing(chars: &[char], at: usize) -> Option<usize> {
+fn quotation_end(chars: &[char], at: usize) -> Option<usize> {
     let ends = match chars.get(at)? {
         '`' => '`',
         '"' => '"',
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        tokens(text).into_iter().map(|it| it.text).collect()
+        tokenize(text).into_iter().map(|it| it.text).collect()
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn places_are_counted_in_characters() {
-        let found = tokens("é `x y` ß");
+        let found = tokenize("é `x y` ß");
         let places: Vec<_> = found.iter().map(|it| (it.from, it.to, it.quoted)).collect();
         assert_eq!(
             places,

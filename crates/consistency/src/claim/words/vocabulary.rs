@@ -355,11 +355,11 @@ pub(crate) const NUMBERED: &str = "number, step, phase, part, section, chapter, 
 pub(crate) const WITH_NUMBERS: &str = "port, version, build, revision";
 
 /// The words of a list.
-pub(crate) fn words(list: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words_of_list(list: &str) -> impl Iterator<Item = &str> {
     list.split(", ")
 }
 
 /// Whether a list has a word.
-pub(crate) fn has(list: &str, word: &str) -> bool {
-    words(list).any(|it| it == word)
+pub(crate) fn list_has(list: &str, word: &str) -> bool {
+    words_of_list(list).any(|it| it == word)
 }

@@ -10,7 +10,7 @@ use crate::fixture::{
 };
 
 fn agent_proven_by(engine: &Engine, token: &str) -> Result<String, Refusal> {
-    engine.agent_of(token).map(|it| it.0)
+    engine.agent_by_token(token).map(|it| it.0)
 }
 
 #[test]

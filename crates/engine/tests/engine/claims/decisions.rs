@@ -235,7 +235,9 @@ fn list_with_places(at: &Asked) -> Vec<(String, u64)> {
     };
     let page = at.0.ask(&USER, ask::Feed(feed)).unwrap();
     let stored = page.entries.iter().filter_map(|it| it.change.stored());
-    stored.map(|it| (it.claim.clone(), it.placed())).collect()
+    stored
+        .map(|it| (it.claim.clone(), it.list_place()))
+        .collect()
 }
 
 #[test]

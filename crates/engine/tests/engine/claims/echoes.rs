@@ -121,7 +121,7 @@ fn what_a_process_showed_is_known_after_it_ended() {
     engine.claim(CLAIM);
     let ada = engine.agent("ada");
     engine.query(&ada, "ledger retries");
-    engine.0.keep_shown().unwrap();
+    engine.0.store_before_exit().unwrap();
     let other = sandbox.open_at("repo", 2);
     refused(other.put(&ada, draft(CLAIM)), Code::Echo);
 }

@@ -22,7 +22,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::super::{Api, RefusalResponse, invalid};
+use super::super::{Api, RefusalResponse, schema_invalid};
 use crate::http_caller::HttpCaller;
 
 /// Floating point represents whole numbers up to this one exactly.
@@ -51,15 +51,15 @@ impl FromRequestParts<Api> for BusCaller {
 
 impl BusCaller {
     /// Parses a body of JSON as a `T`. An empty body counts as an empty object.
-    pub(super) async fn body<T: DeserializeOwned>(
+    pub(super) async fn parse_body<T: DeserializeOwned>(
         &self,
         asked: Asked,
         takes: &str,
     ) -> Result<T, RefusalResponse> {
-        let bytes = self.api.whole(asked.into_body()).await?;
+        let bytes = self.api.read_body(asked.into_body()).await?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let read = serde_json::from_slice(text).and_then(|mut body: Value| {
-            make_whole(&mut body);
+            rewrite_whole_floats(&mut body);
             if body.is_object() {
                 T::deserialize(body)
             } else {
@@ -67,7 +67,7 @@ impl BusCaller {
             }
         });
         read.map_err(|error| {
-            invalid(
+            schema_invalid(
                 format!("the body is not valid: {error}"),
                 &format!("Send {takes} as JSON."),
             )
@@ -91,7 +91,7 @@ impl BusCaller {
 }
 
 pub(super) async fn put(by: BusCaller, asked: Asked) -> BusResponse {
-    let draft: Draft = by.body(asked, "an engram").await?;
+    let draft: Draft = by.parse_body(asked, "an engram").await?;
     let stored = by.answer(Request::Put(Box::new(draft))).await?;
     Ok((StatusCode::CREATED, stored).into_response())
 }
@@ -112,7 +112,7 @@ pub(super) async fn query(
     asked: Result<Query<KeysQuery>, QueryRejection>,
 ) -> BusResponse {
     let wrong = || {
-        invalid(
+        schema_invalid(
             "the query has no keys, or k is not between 1 and 12",
             "Ask for ?keys=gateway,retry&k=5.",
         )
@@ -130,7 +130,7 @@ pub(super) async fn query(
     by.answer(Request::Query(search)).await
 }
 
-pub(super) async fn by_embedding() -> RefusalResponse {
+pub(super) async fn refuse_embedding() -> RefusalResponse {
     RefusalResponse::from(Refusal::new(
         Code::NotFound,
         "engrams have no embeddings in this version",
@@ -140,7 +140,7 @@ pub(super) async fn by_embedding() -> RefusalResponse {
 
 pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {
     let read: Deref = by
-        .body(asked, "{pointer, budget_token?, max_tokens?}")
+        .parse_body(asked, "{pointer, budget_token?, max_tokens?}")
         .await?;
     // An agent does not choose whose turn pays.
     let turn = read.turn.filter(|_| matches!(by.who, HttpCaller::User));
@@ -148,35 +148,37 @@ pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {
 }
 
 /// Sends a message in JSON or the text form, either alone or together with its recipient.
-pub(super) async fn message(by: BusCaller, asked: Asked) -> BusResponse {
-    let bytes = by.api.whole(asked.into_body()).await?;
-    let as_written = || text(&bytes).map(|it| Value::String(it.to_owned()));
+pub(super) async fn send_message(by: BusCaller, asked: Asked) -> BusResponse {
+    let bytes = by.api.read_body(asked.into_body()).await?;
+    let as_written = || utf8_text(&bytes).map(|it| Value::String(it.to_owned()));
     let sending = match serde_json::from_slice::<Value>(&bytes) {
         Ok(mut body) => {
-            let is_made_whole = make_whole(&mut body);
+            let is_made_whole = rewrite_whole_floats(&mut body);
             match Sending::deserialize(&body) {
                 Ok(sending) => sending,
-                Err(_) if is_made_whole => of(body),
-                Err(_) => of(as_written()?),
+                Err(_) if is_made_whole => without_recipient(body),
+                Err(_) => without_recipient(as_written()?),
             }
         }
-        Err(_) => of(as_written()?),
+        Err(_) => without_recipient(as_written()?),
     };
     by.answer(Request::Send(sending)).await
 }
 
-fn of(message: Value) -> Sending {
+fn without_recipient(message: Value) -> Sending {
     Sending { message, to: None }
 }
 
 /// Rewrites floating-point numbers without a fraction as integers, since JSON has 67.0 and 67 as
 /// one number. Returns whether it rewrote any.
-fn make_whole(value: &mut Value) -> bool {
+fn rewrite_whole_floats(value: &mut Value) -> bool {
     match value {
-        Value::Array(items) => items.iter_mut().fold(false, |any, it| make_whole(it) | any),
+        Value::Array(items) => items
+            .iter_mut()
+            .fold(false, |any, it| rewrite_whole_floats(it) | any),
         Value::Object(fields) => fields
             .values_mut()
-            .fold(false, |any, it| make_whole(it) | any),
+            .fold(false, |any, it| rewrite_whole_floats(it) | any),
         Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             Some(whole) if whole.fract() == 0.0 && whole.abs() <= MOST_EXACT => {
                 *value = Value::from(whole as i64);
@@ -188,9 +190,9 @@ fn make_whole(value: &mut Value) -> bool {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, RefusalResponse> {
+fn utf8_text(bytes: &[u8]) -> Result<&str, RefusalResponse> {
     std::str::from_utf8(bytes).map_err(|_| {
-        invalid(
+        schema_invalid(
             "the message is not UTF-8",
             "Send JSON or the text form in UTF-8.",
         )
@@ -213,7 +215,7 @@ pub(super) async fn metrics(by: BusCaller) -> BusResponse {
         header::CONTENT_TYPE,
         "text/plain; version=0.0.4; charset=utf-8",
     )];
-    Ok((form, super::metrics::text(&metrics)).into_response())
+    Ok((form, super::metrics::prometheus_text(&metrics)).into_response())
 }
 
 /// A grant: a read of a pointer, or characters of inline code in one message.
@@ -233,8 +235,10 @@ pub(super) struct GrantBody {
     ttl: Option<Ttl>,
 }
 
-pub(super) async fn grant(by: BusCaller, asked: Asked) -> BusResponse {
-    let grant: GrantBody = by.body(asked, "{to, pointer, cap_tokens?, ttl?}").await?;
+pub(super) async fn grant_to_child(by: BusCaller, asked: Asked) -> BusResponse {
+    let grant: GrantBody = by
+        .parse_body(asked, "{to, pointer, cap_tokens?, ttl?}")
+        .await?;
     let wanted = GrantWanted {
         to: grant.to,
         pointer: grant.pointer,
@@ -246,7 +250,7 @@ pub(super) async fn grant(by: BusCaller, asked: Asked) -> BusResponse {
     by.answer(Request::IssueGrant(wanted)).await
 }
 
-pub(super) async fn revoke(by: BusCaller, Path(id): Path<String>) -> BusResponse {
+pub(super) async fn revoke_grant(by: BusCaller, Path(id): Path<String>) -> BusResponse {
     by.answer(Request::RevokeGrant(id)).await
 }
 
@@ -255,18 +259,20 @@ pub(super) struct RequestsQuery {
     all: Option<bool>,
 }
 
-pub(super) async fn requests(
+pub(super) async fn list_requests(
     by: BusCaller,
     asked: Result<Query<RequestsQuery>, QueryRejection>,
 ) -> BusResponse {
     let Query(which) =
-        asked.map_err(|_| invalid("all must be true or false", "Ask for ?all=true."))?;
+        asked.map_err(|_| schema_invalid("all must be true or false", "Ask for ?all=true."))?;
     let all = which.all.unwrap_or_default();
     by.answer(Request::Requests(WhichRequests { all })).await
 }
 
-pub(super) async fn ask_for(by: BusCaller, asked: Asked) -> BusResponse {
-    let wanted = by.body(asked, "{pointer, reason, intended_use?}").await?;
+pub(super) async fn request_deref(by: BusCaller, asked: Asked) -> BusResponse {
+    let wanted = by
+        .parse_body(asked, "{pointer, reason, intended_use?}")
+        .await?;
     by.answer(Request::RequestDeref(Box::new(wanted))).await
 }
 
@@ -301,7 +307,7 @@ pub(super) async fn answer_request(
     asked: Asked,
 ) -> BusResponse {
     let answer: RequestVerdict = by
-        .body(asked, "{verdict: grant or deny, cap_tokens?, ttl?, why?}")
+        .parse_body(asked, "{verdict: grant or deny, cap_tokens?, ttl?, why?}")
         .await?;
     let request = match answer.verdict {
         VerdictWord::Grant => Request::GrantRequest(GrantAnswer {
@@ -317,8 +323,8 @@ pub(super) async fn answer_request(
     by.answer(request).await
 }
 
-pub(super) async fn open(by: BusCaller, asked: Asked) -> BusResponse {
-    let opening: Opening = by.body(asked, "{name, role?, read?, write?}").await?;
+pub(super) async fn open_agent(by: BusCaller, asked: Asked) -> BusResponse {
+    let opening: Opening = by.parse_body(asked, "{name, role?, read?, write?}").await?;
     by.answer(Request::OpenAgent(opening)).await
 }
 
@@ -332,7 +338,7 @@ pub(super) struct TurnBody {
 }
 
 pub(super) async fn next_turn(by: BusCaller, Path(id): Path<String>, asked: Asked) -> BusResponse {
-    let TurnBody { turn } = by.body(asked, "{turn?}").await?;
+    let TurnBody { turn } = by.parse_body(asked, "{turn?}").await?;
     let agent = AgentId(id);
     by.answer(Request::NextTurn(NextTurn { agent, turn })).await
 }
@@ -372,38 +378,40 @@ pub(super) struct SamReadBody {
 }
 
 impl BusCaller {
-    async fn pass_on(self, agent: Option<AgentId>, event: HookEvent) -> BusResponse {
+    async fn pass_hook_on(self, agent: Option<AgentId>, event: HookEvent) -> BusResponse {
         let hook = Hook { agent, event };
         self.answer(Request::Hook(Box::new(hook))).await
     }
 }
 
 pub(super) async fn on_child_response(by: BusCaller, asked: Asked) -> BusResponse {
-    let MessageBody { agent, message } = by.body(asked, "{agent, message}").await?;
-    by.pass_on(agent, HookEvent::ChildResponse(message)).await
+    let MessageBody { agent, message } = by.parse_body(asked, "{agent, message}").await?;
+    by.pass_hook_on(agent, HookEvent::ChildResponse(message))
+        .await
 }
 
 pub(super) async fn on_parent_broadcast(by: BusCaller, asked: Asked) -> BusResponse {
-    let MessageBody { agent, message } = by.body(asked, "{agent, message}").await?;
-    by.pass_on(agent, HookEvent::ParentBroadcast(message)).await
+    let MessageBody { agent, message } = by.parse_body(asked, "{agent, message}").await?;
+    by.pass_hook_on(agent, HookEvent::ParentBroadcast(message))
+        .await
 }
 
 pub(super) async fn on_rag_result(by: BusCaller, asked: Asked) -> BusResponse {
     let found: RagResultBody = by
-        .body(asked, "{agent, question, results: [{file_path, content}]}")
+        .parse_body(asked, "{agent, question, results: [{file_path, content}]}")
         .await?;
     let event = HookEvent::RagResult(RagResult {
         question: found.question,
         results: found.results,
     });
-    by.pass_on(found.agent, event).await
+    by.pass_hook_on(found.agent, event).await
 }
 
 pub(super) async fn on_sam_read(by: BusCaller, asked: Asked) -> BusResponse {
-    let read: SamReadBody = by.body(asked, "{agent, kind, slug}").await?;
+    let read: SamReadBody = by.parse_body(asked, "{agent, kind, slug}").await?;
     let event = HookEvent::SamRead(SamRead {
         kind: read.kind,
         slug: read.slug,
     });
-    by.pass_on(read.agent, event).await
+    by.pass_hook_on(read.agent, event).await
 }

@@ -10,7 +10,7 @@ use serde::{
 
 use super::{
     calls::{BusCaller, BusResponse},
-    invalid,
+    schema_invalid,
 };
 use crate::resolution_type::ResolutionType;
 
@@ -24,7 +24,7 @@ pub(super) async fn list(
     asked: Result<Query<ConflictFilter>, QueryRejection>,
 ) -> BusResponse {
     let Query(asked) = asked.map_err(|error| {
-        invalid(
+        schema_invalid(
             error.body_text(),
             "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed or all; severity is low, medium or high.",
         )
@@ -60,18 +60,18 @@ fn resolution_types(schemas: &mut SchemaGenerator) -> Schema {
 
 pub(super) async fn settle(by: BusCaller, Path(id): Path<String>, asked: Asked) -> BusResponse {
     let conflict = id.parse()?;
-    let verdict: ResolutionBody = by.body(asked, TAKES).await?;
+    let verdict: ResolutionBody = by.parse_body(asked, TAKES).await?;
     let how = match verdict.resolution_type.as_str() {
         UNDO => Settle::Undo,
         word => {
             let way = ResolutionType::deserialize(word.into_deserializer());
             let way = way.map_err(|error: Error| {
-                invalid(
+                schema_invalid(
                     format!("resolution_type: {error}"),
                     &format!("Send {TAKES} as JSON."),
                 )
             })?;
-            way.settle(verdict.winning_claim_id, verdict.content)?
+            way.into_settle(verdict.winning_claim_id, verdict.content)?
         }
     };
     let resolve = Resolve {

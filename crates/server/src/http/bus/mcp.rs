@@ -17,7 +17,7 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
-    super::{Api, MAX_BODY, invalid},
+    super::{Api, MAX_BODY, schema_invalid},
     calls::BusResponse,
 };
 use crate::mcp::{OverHttp, Toolset};
@@ -50,7 +50,7 @@ pub(super) fn routes(api: &Api) -> Router<Api> {
                 };
                 let found = offered.iter().find(|it| it.0 == wanted);
                 let (_, server) = found.ok_or_else(|| {
-                    invalid(
+                    schema_invalid(
                         "there are no such tools",
                         "Ask for ?toolsets=core, less or core,less.",
                     )
@@ -64,7 +64,7 @@ pub(super) fn routes(api: &Api) -> Router<Api> {
 /// Waits for a permit, as other calls of the bus do, then answers.
 async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     let (head, body) = request.into_parts();
-    let body = Body::from(api.whole(body).await?);
+    let body = Body::from(api.read_body(body).await?);
     let _permit = api.requests.acquire().await;
     let answer = server.answer(Request::from_parts(head, body)).await;
     if is_json(&answer) {
@@ -72,7 +72,7 @@ async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     }
     // An error of the transport, not the answer to a message.
     let said = to_bytes(answer.into_body(), MAX_BODY).await;
-    Err(invalid(
+    Err(schema_invalid(
         String::from_utf8_lossy(&said.unwrap_or_default()),
         "Send one JSON-RPC message of MCP as application/json, with the headers of its transport.",
     ))

@@ -6,11 +6,11 @@ use engram_model::MetricsReply;
 
 /// Returns the metrics as text.
 #[rustfmt::skip]
-pub(super) fn text(metrics: &MetricsReply) -> String {
+pub(super) fn prometheus_text(metrics: &MetricsReply) -> String {
     let one = |value: String| vec![(String::new(), value)];
     let count = |count: u64| one(count.to_string());
     let rate = |rate: f64| one(rate.to_string());
-    let by_role = |by: &BTreeMap<String, f64>| labelled("role", by.iter());
+    let by_role = |by: &BTreeMap<String, f64>| label_values("role", by.iter());
     let all = [
         ("engram_put_total", "counter", "Versions of claims that were stored.", count(metrics.engram_put)),
         ("engram_query_total", "counter", "Agent queries.", count(metrics.engram_query)),
@@ -22,7 +22,7 @@ pub(super) fn text(metrics: &MetricsReply) -> String {
         ("derefs_per_turn", "gauge", "Dereferences that a turn paid for, on average.",
             by_role(&metrics.derefs_per_turn)),
         ("engrams", "gauge", "Claims in the feed, with those that have ended.",
-            labelled("kind", metrics.engrams.iter())),
+            label_values("kind", metrics.engrams.iter())),
         ("contradiction_rate", "gauge", "Share of claims that are conflict risks.", rate(metrics.contradiction_rate)),
         ("resend_rate", "gauge", "Messages that were sent again after a refusal, of those accepted.",
             rate(metrics.resend_rate)),
@@ -38,19 +38,19 @@ pub(super) fn text(metrics: &MetricsReply) -> String {
 }
 
 /// Pairs each value with its label.
-fn labelled<'a>(
+fn label_values<'a>(
     label: &str,
     values: impl Iterator<Item = (&'a String, impl ToString)>,
 ) -> Vec<(String, String)> {
     let one = |(word, value): (&String, _)| {
-        let label = format!("{{{label}=\"{}\"}}", escaped(word));
+        let label = format!("{{{label}=\"{}\"}}", escape_label(word));
         (label, ToString::to_string(&value))
     };
     values.map(one).collect()
 }
 
 /// Escapes a label value: agents choose the names of their roles.
-fn escaped(word: &str) -> String {
+fn escape_label(word: &str) -> String {
     word.replace('\\', r"\\")
         .replace('"', "\\\"")
         .replace('\n', r"\n")
@@ -69,7 +69,7 @@ mod tests {
             engrams: [("risk".to_owned(), 3)].into(),
             ..MetricsReply::default()
         };
-        let text = text(&metrics);
+        let text = prometheus_text(&metrics);
         for line in [
             "less_engram_put_total 7",
             "less_engram_query_total 0",

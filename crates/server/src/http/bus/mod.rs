@@ -26,7 +26,7 @@ use engram_model::{
 use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{Api, Guard, RefusalResponse, guard, invalid, not_this_way};
+use super::{Api, Guard, RefusalResponse, guard, method_not_allowed, schema_invalid};
 
 /// The maximum length of a parameter's name that a refusal repeats, in characters.
 const LONGEST_NAME: usize = 40;
@@ -55,12 +55,12 @@ struct QueryParameter {
     shape: SchemaFn,
 }
 
-fn shape<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
+fn schema_of<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     schemas.subschema_for::<T>()
 }
 
 /// The schema of a message in either direction, alone or together with its recipient.
-fn any_message(schemas: &mut SchemaGenerator) -> Schema {
+fn message_schema(schemas: &mut SchemaGenerator) -> Schema {
     let child = schemas.subschema_for::<ChildMessage>();
     let parent = schemas.subschema_for::<ParentMessage>();
     // A parent's message has at least one key besides the role.
@@ -79,7 +79,7 @@ fn any_message(schemas: &mut SchemaGenerator) -> Schema {
 }
 
 /// The schema of a message from an agent.
-fn agent_message<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
+fn agent_message_schema<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     let message = schemas.subschema_for::<T>();
     json_schema!({
         "type": "object",
@@ -92,25 +92,29 @@ fn agent_message<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     })
 }
 
-fn keys(_: &mut SchemaGenerator) -> Schema {
+fn keys_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "minLength": 1 })
 }
 
-fn how_many(_: &mut SchemaGenerator) -> Schema {
+fn k_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "integer", "minimum": 1, "maximum": calls::MOST })
 }
 
-fn page(_: &mut SchemaGenerator) -> Schema {
+fn page_size_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "integer", "minimum": 1, "maximum": 200 })
 }
 
 /// The schema of a position in the list of conflicts, as returned in `next`.
-fn next(_: &mut SchemaGenerator) -> Schema {
+fn cursor_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "pattern": engram_engine::CONFLICT_PLACE })
 }
 
 /// Returns an optional parameter.
-const fn optional(name: &'static str, says: &'static str, shape: SchemaFn) -> QueryParameter {
+const fn optional_parameter(
+    name: &'static str,
+    says: &'static str,
+    shape: SchemaFn,
+) -> QueryParameter {
     QueryParameter {
         name,
         says,
@@ -121,29 +125,38 @@ const fn optional(name: &'static str, says: &'static str, shape: SchemaFn) -> Qu
 
 const KEYS: QueryParameter = QueryParameter {
     is_needed: true,
-    ..optional("keys", "Words to look for, with commas between them.", keys)
+    ..optional_parameter(
+        "keys",
+        "Words to look for, with commas between them.",
+        keys_schema,
+    )
 };
-const K: QueryParameter = optional("k", "Maximum number of engrams.", how_many);
-const ALL: QueryParameter = optional("all", "true: include answered requests.", shape::<bool>);
-const TOPIC: QueryParameter = optional(
+const K: QueryParameter = optional_parameter("k", "Maximum number of engrams.", k_schema);
+const ALL: QueryParameter =
+    optional_parameter("all", "true: include answered requests.", schema_of::<bool>);
+const TOPIC: QueryParameter = optional_parameter(
     "topic",
     "Only with a side in this topic or below it.",
-    shape::<String>,
+    schema_of::<String>,
 );
-const STATUS: QueryParameter = optional(
+const STATUS: QueryParameter = optional_parameter(
     "status",
     "Only conflicts with this status; by default `open`.",
-    shape::<Listed>,
+    schema_of::<Listed>,
 );
-const SEVERITY: QueryParameter = optional(
+const SEVERITY: QueryParameter = optional_parameter(
     "severity",
     "Only conflicts of this severity or worse.",
-    shape::<Severity>,
+    schema_of::<Severity>,
 );
-const AFTER: QueryParameter =
-    optional("after", "Continue after `next` of the previous page.", next);
-const LIMIT: QueryParameter = optional("limit", "Page size; 50 if absent.", page);
-const EMBEDDING: QueryParameter = optional("embedding_ref", "An embedding.", keys);
+const AFTER: QueryParameter = optional_parameter(
+    "after",
+    "Continue after `next` of the previous page.",
+    cursor_schema,
+);
+const LIMIT: QueryParameter =
+    optional_parameter("limit", "Page size; 50 if absent.", page_size_schema);
+const EMBEDDING: QueryParameter = optional_parameter("embedding_ref", "An embedding.", keys_schema);
 
 impl BusRoute {
     fn new(
@@ -198,53 +211,53 @@ impl BusRoute {
 #[rustfmt::skip]
 fn bus_routes() -> Vec<BusRoute> {
     vec![
-        BusRoute::new("post", "/engram", post(calls::put), shape::<PutReply>, "Store an engram.")
-            .body(shape::<Draft>).creates(),
-        BusRoute::new("delete", "/engram/{id}", delete(calls::forget), shape::<ForgetReply>, "Close an engram; its history stays."),
-        BusRoute::new("get", "/engram/query", get(calls::query), shape::<Vec<EngramV01>>, "Find engrams by keys.")
+        BusRoute::new("post", "/engram", post(calls::put), schema_of::<PutReply>, "Store an engram.")
+            .body(schema_of::<Draft>).creates(),
+        BusRoute::new("delete", "/engram/{id}", delete(calls::forget), schema_of::<ForgetReply>, "Close an engram; its history stays."),
+        BusRoute::new("get", "/engram/query", get(calls::query), schema_of::<Vec<EngramV01>>, "Find engrams by keys.")
             .query(&[KEYS, K]),
-        BusRoute::new("get", "/engram/query_by_embedding", get(calls::by_embedding), shape::<Vec<EngramV01>>,
+        BusRoute::new("get", "/engram/query_by_embedding", get(calls::refuse_embedding), schema_of::<Vec<EngramV01>>,
             "Refused: engrams have no embeddings in this version.").query(&[EMBEDDING, K]),
-        BusRoute::new("post", "/pointer/deref", post(calls::deref), shape::<Dereferenced>, "Read what a pointer addresses.")
-            .body(shape::<Deref>),
-        BusRoute::new("post", "/message", post(calls::message), shape::<SentReply>,
+        BusRoute::new("post", "/pointer/deref", post(calls::deref), schema_of::<Dereferenced>, "Read what a pointer addresses.")
+            .body(schema_of::<Deref>),
+        BusRoute::new("post", "/message", post(calls::send_message), schema_of::<SentReply>,
             "Send a message, as JSON or in the text form: a child's to its parent, a parent's to its children.")
-            .body(any_message),
-        BusRoute::new("get", "/brief", get(calls::brief), shape::<BriefReply>, "The shared brief."),
-        BusRoute::new("get", "/budget", get(calls::budget), shape::<BudgetsReply>,
+            .body(message_schema),
+        BusRoute::new("get", "/brief", get(calls::brief), schema_of::<BriefReply>, "The shared brief."),
+        BusRoute::new("get", "/budget", get(calls::budget), schema_of::<BudgetsReply>,
             "What the caller and its children have spent."),
-        BusRoute::new("get", "/metrics", get(calls::metrics), shape::<String>, "Counts for Prometheus; for the user.")
+        BusRoute::new("get", "/metrics", get(calls::metrics), schema_of::<String>, "Counts for Prometheus; for the user.")
             .in_text(),
-        BusRoute::new("post", "/grant", post(calls::grant), shape::<GrantIssued>,
-            "Permit a child one thing beyond its budget; the token is shown this once.").body(shape::<calls::GrantBody>),
-        BusRoute::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Revoke a grant."),
-        BusRoute::new("get", "/request", get(calls::requests), shape::<RequestsReply>,
+        BusRoute::new("post", "/grant", post(calls::grant_to_child), schema_of::<GrantIssued>,
+            "Permit a child one thing beyond its budget; the token is shown this once.").body(schema_of::<calls::GrantBody>),
+        BusRoute::new("delete", "/grant/{id}", delete(calls::revoke_grant), schema_of::<Answered>, "Revoke a grant."),
+        BusRoute::new("get", "/request", get(calls::list_requests), schema_of::<RequestsReply>,
             "Requests of the caller and its children.").query(&[ALL]),
-        BusRoute::new("post", "/request", post(calls::ask_for), shape::<Answered>, "Ask to read beyond the budget.")
-            .body(shape::<DerefRequest>),
-        BusRoute::new("post", "/request/{id}", post(calls::answer_request), answer, "Grant or deny a request.")
-            .body(shape::<calls::RequestVerdict>),
-        BusRoute::new("post", "/agent", post(calls::open), shape::<AgentOpened>,
-            "Open a child of the caller; its token is shown this once.").body(shape::<Opening>),
-        BusRoute::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
-            .optional_body(shape::<calls::TurnBody>),
-        BusRoute::new("get", "/conflicts", get(conflicts::list), shape::<ConflictsReply>,
+        BusRoute::new("post", "/request", post(calls::request_deref), schema_of::<Answered>, "Ask to read beyond the budget.")
+            .body(schema_of::<DerefRequest>),
+        BusRoute::new("post", "/request/{id}", post(calls::answer_request), request_answer_schema, "Grant or deny a request.")
+            .body(schema_of::<calls::RequestVerdict>),
+        BusRoute::new("post", "/agent", post(calls::open_agent), schema_of::<AgentOpened>,
+            "Open a child of the caller; its token is shown this once.").body(schema_of::<Opening>),
+        BusRoute::new("post", "/agent/{id}/turn", post(calls::next_turn), schema_of::<Turned>, "Begin another turn of a child.")
+            .optional_body(schema_of::<calls::TurnBody>),
+        BusRoute::new("get", "/conflicts", get(conflicts::list), schema_of::<ConflictsReply>,
             "Claims that cannot both hold; the worst first.").query(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
-        BusRoute::new("get", "/conflicts/{id}", get(conflicts::show), shape::<Conflict>, "One conflict, with both sides."),
-        BusRoute::new("post", "/conflicts/{id}", post(conflicts::settle), shape::<ResolveReply>,
-            "Settle a conflict, or take its verdict back.").body(shape::<conflicts::ResolutionBody>),
-        BusRoute::new("post", "/hook/on_child_response", post(calls::on_child_response), shape::<SentReply>,
-            "A child responded: its message is sent to its parent.").body(agent_message::<ChildMessage>),
-        BusRoute::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), shape::<SentReply>,
-            "A parent tells its children: its message is sent, with what the brief adds.").body(agent_message::<ParentMessage>),
-        BusRoute::new("post", "/hook/on_rag_result", post(calls::on_rag_result), shape::<RagReply>,
-            "Retrieval found something: pointers first, excerpts within the budget.").body(shape::<calls::RagResultBody>),
-        BusRoute::new("post", "/hook/on_sam_read", post(calls::on_sam_read), shape::<SamReply>,
-            "An event is read: its pointer and how it begins.").body(shape::<calls::SamReadBody>),
+        BusRoute::new("get", "/conflicts/{id}", get(conflicts::show), schema_of::<Conflict>, "One conflict, with both sides."),
+        BusRoute::new("post", "/conflicts/{id}", post(conflicts::settle), schema_of::<ResolveReply>,
+            "Settle a conflict, or take its verdict back.").body(schema_of::<conflicts::ResolutionBody>),
+        BusRoute::new("post", "/hook/on_child_response", post(calls::on_child_response), schema_of::<SentReply>,
+            "A child responded: its message is sent to its parent.").body(agent_message_schema::<ChildMessage>),
+        BusRoute::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), schema_of::<SentReply>,
+            "A parent tells its children: its message is sent, with what the brief adds.").body(agent_message_schema::<ParentMessage>),
+        BusRoute::new("post", "/hook/on_rag_result", post(calls::on_rag_result), schema_of::<RagReply>,
+            "Retrieval found something: pointers first, excerpts within the budget.").body(schema_of::<calls::RagResultBody>),
+        BusRoute::new("post", "/hook/on_sam_read", post(calls::on_sam_read), schema_of::<SamReply>,
+            "An event is read: its pointer and how it begins.").body(schema_of::<calls::SamReadBody>),
     ]
 }
 
-fn answer(schemas: &mut SchemaGenerator) -> Schema {
+fn request_answer_schema(schemas: &mut SchemaGenerator) -> Schema {
     let granted = schemas.subschema_for::<GrantIssued>();
     let denied = schemas.subschema_for::<Answered>();
     json_schema!({ "anyOf": [granted, denied] })
@@ -256,13 +269,13 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     let described = openapi::document(&bus_routes, api.engine.limits()).to_string();
     let mut calls = Router::new();
     for route in bus_routes {
-        let known = middleware::from_fn_with_state(route.query, only_known);
+        let known = middleware::from_fn_with_state(route.query, refuse_unknown_parameters);
         calls = calls.route(route.path, route.handler.layer(known));
     }
     let calls = calls
         .merge(mcp::routes(&api))
-        .method_not_allowed_fallback(async || not_this_way())
-        .layer(middleware::from_fn_with_state(known, guard::caller))
+        .method_not_allowed_fallback(async || method_not_allowed())
+        .layer(middleware::from_fn_with_state(known, guard::require_caller))
         .with_state(api);
     // Reading the description needs no token.
     let describe = move || {
@@ -270,14 +283,17 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         async move { ([(header::CONTENT_TYPE, "application/json")], described) }
     };
     let parameters: &[QueryParameter] = &[];
-    let describe = get(describe).layer(middleware::from_fn_with_state(parameters, only_known));
+    let describe = get(describe).layer(middleware::from_fn_with_state(
+        parameters,
+        refuse_unknown_parameters,
+    ));
     let described = Router::new().route("/openapi.json", describe);
-    calls.merge(described.method_not_allowed_fallback(async || not_this_way()))
+    calls.merge(described.method_not_allowed_fallback(async || method_not_allowed()))
 }
 
 /// Refuses parameters that a call does not take. Otherwise a misspelled parameter would have no
 /// effect.
-async fn only_known(
+async fn refuse_unknown_parameters(
     State(parameters): State<&'static [QueryParameter]>,
     request: Request,
     next: Next,
@@ -287,14 +303,14 @@ async fn only_known(
         .decode_utf8()
         .is_err()
     {
-        return Err(invalid(
+        return Err(schema_invalid(
             "this address is not UTF-8",
             "Send ids as they were answered.",
         ));
     }
     let asked = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
     let Query(asked) = asked.map_err(|_| {
-        invalid(
+        schema_invalid(
             "the query of this address cannot be read",
             "Send ?name=value.",
         )
@@ -308,7 +324,7 @@ async fn only_known(
         } else {
             format!("This address takes {}.", known.join(", "))
         };
-        return Err(invalid(
+        return Err(schema_invalid(
             format!("there is no parameter `{name}` here"),
             &hint,
         ));

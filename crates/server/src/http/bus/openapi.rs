@@ -20,8 +20,8 @@ const UNSEEN: &str = r"\x00\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f
 
 /// Returns the document.
 pub(super) fn document(bus_routes: &[BusRoute], limits: &Limits) -> Value {
-    let mut taken = schemas(SchemaSettings::draft2020_12().for_deserialize());
-    let mut given = schemas(SchemaSettings::draft2020_12().for_serialize());
+    let mut taken = schema_generator(SchemaSettings::draft2020_12().for_deserialize());
+    let mut given = schema_generator(SchemaSettings::draft2020_12().for_serialize());
     let refusal = given.subschema_for::<Refusal>();
     let remedy = given.subschema_for::<Remedy>();
     let mut paths = Map::new();
@@ -57,11 +57,14 @@ pub(super) fn document(bus_routes: &[BusRoute], limits: &Limits) -> Value {
             } },
         },
     });
-    say(&mut document["components"]["schemas"], says(limits));
+    merge_schema(
+        &mut document["components"]["schemas"],
+        added_constraints(limits),
+    );
     document
 }
 
-fn schemas(settings: SchemaSettings) -> SchemaGenerator {
+fn schema_generator(settings: SchemaSettings) -> SchemaGenerator {
     let mut settings = settings.with_transform(Bounded);
     settings.definitions_path = "/components/schemas".into();
     settings.meta_schema = None;
@@ -126,7 +129,7 @@ impl Transform for Bounded {
 
 /// The constraints that the types do not express.
 #[rustfmt::skip]
-fn says(limits: &Limits) -> Value {
+fn added_constraints(limits: &Limits) -> Value {
     let message = &limits.message;
     // At least one character is not white space.
     let printed = format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$");
@@ -136,7 +139,7 @@ fn says(limits: &Limits) -> Value {
     let sentence = json!({ "maxLength": 500, "pattern": said["pattern"] });
     let some = json!({ "minimum": 1 });
     json!({
-        "Ttl": { "pattern": durations() },
+        "Ttl": { "pattern": duration_pattern() },
         "Draft": {
             "required": ["claim", "pointers"],
             "anyOf": [
@@ -148,7 +151,7 @@ fn says(limits: &Limits) -> Value {
                 "pointers": { "maxItems": limits.pointers },
                 "tags": { "maxItems": limits.tags, "items": { "maxLength": limits.tag_chars, "pattern": printed } },
                 "agent": name,
-                "topic": { "maxLength": 200, "pattern": topics() },
+                "topic": { "maxLength": 200, "pattern": topic_pattern() },
             },
         },
         "ProvenanceV01": { "properties": { "created_by": name } },
@@ -192,11 +195,11 @@ fn says(limits: &Limits) -> Value {
 }
 
 /// Merges `said` into the schema at `place`.
-fn say(place: &mut Value, said: Value) {
+fn merge_schema(place: &mut Value, said: Value) {
     match (place, said) {
         (Value::Object(place), Value::Object(said)) => {
             for (key, said) in said {
-                say(place.entry(key).or_insert(Value::Null), said);
+                merge_schema(place.entry(key).or_insert(Value::Null), said);
             }
         }
         (place, said) => *place = said,
@@ -204,7 +207,7 @@ fn say(place: &mut Value, said: Value) {
 }
 
 /// The pattern of ISO 8601 durations greater than zero.
-fn durations() -> String {
+fn duration_pattern() -> String {
     let units = |units: &str| {
         let tail = |from: usize| -> String {
             let rest = units.chars().skip(from);
@@ -220,7 +223,7 @@ fn durations() -> String {
 }
 
 /// The pattern of paths without empty parts.
-fn topics() -> String {
+fn topic_pattern() -> String {
     let part = r"[^/\x00-\x1f\x7f-\x9f]*[^\s/\x00-\x1f\x7f-\x9f][^/\x00-\x1f\x7f-\x9f]*";
     format!("^/*(?:{part}(?:/{part})*)?/*$")
 }

@@ -39,7 +39,10 @@ async fn over(bounds: Bounds, certificate: Option<Certificate>) -> Served {
         ..HttpOptions::default()
     };
     let engine = Arc::new(engine(folder.path()));
-    Served::run(within(bounds, engine, options).await.unwrap(), folder)
+    Served::run(
+        listen_with_bounds(bounds, engine, options).await.unwrap(),
+        folder,
+    )
 }
 
 #[tokio::test]

@@ -46,9 +46,12 @@ impl Served {
 
     /// Sends a request that stays under way and takes a place.
     async fn busy(&self, agent: &str) -> TcpStream {
-        let before = self.places.of_agents();
+        let before = self.places.count_of_agents();
         let stream = self.say_as(agent, HALF).await;
-        until("no agent connects", || self.places.of_agents() != before).await;
+        until("no agent connects", || {
+            self.places.count_of_agents() != before
+        })
+        .await;
         stream
     }
 
@@ -61,7 +64,7 @@ impl Served {
 
     async fn until_taken(&self, permits: usize) {
         until("other permits are taken", || {
-            self.permits.taken() == permits
+            self.permits.count_held() == permits
         })
         .await;
     }
@@ -96,7 +99,7 @@ async fn three_hundred_idle_connections_of_an_agent_make_room() {
         assert_eq!(status(&mut stream).await, 200);
         crowd.push(stream);
     }
-    assert_eq!(served.places.of_agents(), 16);
+    assert_eq!(served.places.count_of_agents(), 16);
     assert_eq!(served.of_user().await, [200, 200]);
     assert_eq!(budget(&served, &tokens[1]).await, 200);
     assert_eq!(budget(&served, &tokens[0]).await, 200);
@@ -205,9 +208,9 @@ async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
                 busy.push(served.busy(&tokens[0]).await);
                 served.until_taken(at).await;
             }
-            let before = served.places.of_agents();
+            let before = served.places.count_of_agents();
             let mut third = served.say_as(&tokens[0], &third).await;
-            let is_in = || expected != 200 || served.places.of_agents() != before;
+            let is_in = || expected != 200 || served.places.count_of_agents() != before;
             until("no third connection", is_in).await;
             assert_eq!(budget(&served, &tokens[1]).await, 200);
             assert_eq!(served.of_user().await, [200, 200]);
@@ -236,7 +239,7 @@ async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
     served.until_taken(1).await;
     drop(left);
     served.until_open(0).await;
-    assert_eq!(served.permits.taken(), 1);
+    assert_eq!(served.permits.count_held(), 1);
     drop(writing);
     served.until_taken(0).await;
 }

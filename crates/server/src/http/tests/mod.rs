@@ -18,7 +18,8 @@ use tokio::{
 };
 
 use super::{
-    Bounds, ConnectionPlaces, HttpOptions, HttpServer, Pages, RequestPermits, http, within,
+    Bounds, ConnectionPlaces, HttpOptions, HttpServer, Pages, RequestPermits, listen_http,
+    listen_with_bounds,
 };
 
 mod bounds;
@@ -74,7 +75,9 @@ impl Served {
             pages,
             ..HttpOptions::default()
         };
-        let server = within(bounds, Arc::new(engine), options).await.unwrap();
+        let server = listen_with_bounds(bounds, Arc::new(engine), options)
+            .await
+            .unwrap();
         Self::run(server, kept)
     }
 

@@ -66,7 +66,7 @@ async fn off_the_loopback_it_is_encrypted_or_refused() {
             certificate: certificate.clone(),
             ..HttpOptions::default()
         };
-        let Err(refusal) = http(Arc::clone(&engine), options).await else {
+        let Err(refusal) = listen_http(Arc::clone(&engine), options).await else {
             panic!("{listen} with {certificate:?} is served");
         };
         assert_eq!(refusal.code, code, "{refusal}");
@@ -84,7 +84,7 @@ async fn an_encrypted_page_is_read_past_strangers_that_say_no_hello() {
         pages: Pages::Built(BUILT),
         ..HttpOptions::default()
     };
-    let server = http(Arc::new(engine(folder.path())), options)
+    let server = listen_http(Arc::new(engine(folder.path())), options)
         .await
         .unwrap();
     let (address, _) = server.url.split_once("/#token=").unwrap();

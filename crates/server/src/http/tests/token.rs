@@ -12,7 +12,7 @@ async fn a_kept_token_outlives_a_restart_and_only_the_owners_file_is_taken() {
             token_file: Some(file.clone()),
             ..HttpOptions::default()
         };
-        http(Arc::clone(&engine), options)
+        listen_http(Arc::clone(&engine), options)
     };
     let token = |url: &str| url.split_once("#token=").unwrap().1.to_owned();
     let first = token(&start().await.unwrap().url);
@@ -68,7 +68,7 @@ async fn only_a_small_regular_file_of_the_owner_alone_keeps_a_token() {
             token_file: Some(at(name)),
             ..HttpOptions::default()
         };
-        match http(Arc::clone(&engine), options).await {
+        match listen_http(Arc::clone(&engine), options).await {
             Ok(server) => assert!(why.is_empty() && server.url.ends_with(&token), "{name}"),
             Err(refusal) => {
                 assert!(
@@ -83,7 +83,7 @@ async fn only_a_small_regular_file_of_the_owner_alone_keeps_a_token() {
         token_file: Some(at("made")),
         ..HttpOptions::default()
     };
-    http(engine, made).await.unwrap();
+    listen_http(engine, made).await.unwrap();
     let mode = std::fs::metadata(at("made")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }

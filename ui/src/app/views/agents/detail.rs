@@ -58,7 +58,7 @@ fn view_head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     };
     // Its limit is for each message, not for the turn.
     let inline = u64::from(agent.inline_tokens.used);
-    let inline = (inline > 0).then(|| words::count(inline, say::requests::TOKENS));
+    let inline = (inline > 0).then(|| words::format_count(inline, say::requests::TOKENS));
     let meters = agent.budget.meters().into_iter();
     let meters = meters
         .map(|(what, meter)| view_gauge(what, meter))
@@ -73,7 +73,7 @@ fn view_head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
             {fact(say::agents::PARENT, agent.started_by.as_deref().map(words::visible))}
             {fact(say::agents::FIRST, agent.first_seen.map(|at| clock.moment(at)))}
             {fact(say::agents::LAST, Some(clock.moment(agent.last_call)))}
-            {fact(say::agents::STORED, Some(words::count(agent.stored, say::ENGRAMS)))}
+            {fact(say::agents::STORED, Some(words::format_count(agent.stored, say::ENGRAMS)))}
         </dl>
         <section class="turn-spent" aria-label=turn data-testid="agent-turn">
             <h3>{turn}</h3>
@@ -81,7 +81,7 @@ fn view_head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
             <dl class="facts beyond">
                 {fact(say::agents::INLINE, inline)}
                 {fact(say::agents::GRANTS, grants)}
-                {fact(say::agents::REFUSED, (refused > 0).then(|| words::count(refused, say::agents::TIMES)))}
+                {fact(say::agents::REFUSED, (refused > 0).then(|| words::format_count(refused, say::agents::TIMES)))}
             </dl>
         </section>
     }
@@ -163,7 +163,7 @@ fn Costs(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
 
 /// An expense in words, its cost, and its CSS class.
 fn cost_in_words(cost_of: &CostOf) -> (String, String, &'static str) {
-    let tokens = |count: u64| words::count(count, say::requests::TOKENS);
+    let tokens = |count: u64| words::format_count(count, say::requests::TOKENS);
     match cost_of {
         CostOf::Read {
             pointer,

@@ -52,7 +52,7 @@ fn Rows() -> impl IntoView {
     };
     let more = move || {
         let more = all.known.with(|it| it.as_ref().map_or(0, |it| it.more));
-        (more > 0).then(|| view! { <p class="quiet more">{say::agents::not_listed(&words::count(more, say::AGENTS))}</p> })
+        (more > 0).then(|| view! { <p class="quiet more">{say::agents::not_listed(&words::format_count(more, say::AGENTS))}</p> })
     };
     view! {
         <Instead is_none is_read=Signal::derive(move || all.known.with(Option::is_some)) refused=all.inbox.refused
@@ -131,8 +131,8 @@ fn view_counts(agent: &AgentStatus) -> impl IntoView + use<> {
     (open + refused > 0).then(|| {
         view! {
             <span class="what">
-                {(open > 0).then(|| view! { <span class="word ok" data-testid="agent-grants">{words::count(open, say::agents::OPEN_GRANTS)}</span> })}
-                {(refused > 0).then(|| view! { <span class="word warn" data-testid="agent-refusals">{words::count(refused, say::agents::REFUSALS)}</span> })}
+                {(open > 0).then(|| view! { <span class="word ok" data-testid="agent-grants">{words::format_count(open, say::agents::OPEN_GRANTS)}</span> })}
+                {(refused > 0).then(|| view! { <span class="word warn" data-testid="agent-refusals">{words::format_count(refused, say::agents::REFUSALS)}</span> })}
             </span>
         }
     })

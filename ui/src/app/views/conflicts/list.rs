@@ -163,14 +163,14 @@ fn Rows() -> impl IntoView {
             .queue
             .with(|it| it.as_ref().map_or(0, Queue::omitted));
         (omitted > 0).then(|| {
-            let omitted = words::count(omitted, say::CONFLICTS);
+            let omitted = words::format_count(omitted, say::CONFLICTS);
             view! { <p class="quiet more">{say::conflicts::not_listed(&omitted)}</p> }
         })
     };
     let due = move || {
         let due = conflicts.queue.with(|it| it.as_ref().map_or(0, Queue::due));
         (due > 0).then(|| {
-            let due = words::count(due, say::conflicts::DUE);
+            let due = words::format_count(due, say::conflicts::DUE);
             view! { <p class="quiet more" data-testid="conflicts-due">{say::conflicts::still_due(&due)}</p> }
         })
     };
@@ -234,7 +234,7 @@ fn Topic(topic: String, groups: Memo<Vec<Group>>) -> impl IntoView {
     });
     let count = move || rows.with(Vec::len);
     let told = move || {
-        let conflicts = words::count(count() as u64, say::CONFLICTS);
+        let conflicts = words::format_count(count() as u64, say::CONFLICTS);
         say::conflicts::group(&label, &conflicts)
     };
     view! {

@@ -183,7 +183,7 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
         let listed = conflicts
             .queue
             .with_untracked(|it| it.as_ref().map_or(0, |it| it.rows().len()));
-        let told = words::count(listed as u64, say::conflicts::LISTED);
+        let told = words::format_count(listed as u64, say::conflicts::LISTED);
         app.frame.announcement.set(told);
     }
 }

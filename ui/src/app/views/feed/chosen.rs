@@ -379,7 +379,7 @@ fn view_question(app: App, deed: ClaimAction) -> impl IntoView {
         (rows.len(), short_names(&rows))
     });
     let ask = move || {
-        let claims = words::count(asked.with(|it| it.0) as u64, say::CLAIMS);
+        let claims = words::format_count(asked.with(|it| it.0) as u64, say::CLAIMS);
         say::many::forget_ask(&claims)
     };
     let names = move || {

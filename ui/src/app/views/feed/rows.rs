@@ -149,7 +149,7 @@ impl RowLayout {
         let range = self.window.get();
         let (clock, engrams, layout) = (app.clock.get(), self.engrams.read(), self.layout.read());
         let is_unavailable = stale::is_unavailable(app);
-        let words: Arc<[String]> = app.list.filter.with(Filter::words).into();
+        let words: Arc<[String]> = app.list.filter.with(Filter::search_words).into();
         let feed = app.list.feed.read();
         let chosen = app.list.choice.rows.read();
         let of = feed.next_page().is_none().then(|| layout.len());

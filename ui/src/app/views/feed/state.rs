@@ -266,7 +266,7 @@ fn list_and_read(app: App, only_listed: bool) {
                 let found = app.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
                 app.frame
                     .announcement
-                    .set(words::count(found, say::list::LISTED));
+                    .set(words::format_count(found, say::list::LISTED));
                 // Reads what arrived between the page and the subscription.
                 connection::catch_up(app);
             }

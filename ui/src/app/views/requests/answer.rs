@@ -224,7 +224,7 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     };
     let note = move || {
         let tokens = current.with(|it| it.as_ref().map(|it| it.tokens))?;
-        let told = words::count(tokens.into(), say::requests::TOKENS);
+        let told = words::format_count(tokens.into(), say::requests::TOKENS);
         Some(match parse_cap(&typed.get()) {
             Some(cap) if cap < tokens => say::requests::span_is_cut(&told),
             Some(_) => say::requests::span_fits(&words::thousands(tokens.into())),

@@ -88,7 +88,7 @@ fn view_head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
     let reason = reason_of(request);
     let intended =
         (!request.intended_use.is_empty()).then(|| words::visible(&request.intended_use));
-    let tokens = words::count(request.tokens.into(), say::requests::TOKENS);
+    let tokens = words::format_count(request.tokens.into(), say::requests::TOKENS);
     view! {
         <div class="chips">
             <span class=class data-testid="state">{word}</span>

@@ -60,7 +60,7 @@ fn Rows() -> impl IntoView {
         let omitted = requests
             .omitted
             .get()
-            .map(|it| words::count(it, say::REQUESTS));
+            .map(|it| words::format_count(it, say::REQUESTS));
         omitted.map(|it| view! { <p class="quiet more" data-testid="requests-omitted">{say::requests::not_listed(&it)}</p> })
     };
     view! {

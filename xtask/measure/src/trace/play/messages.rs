@@ -20,7 +20,7 @@ impl Play<'_> {
         wrongs: &[Wrong],
     ) -> Result<(Value, Value)> {
         let mut message = sound.clone();
-        if self.one_of(3) {
+        if self.one_in(3) {
             let (what, spoil) = wrongs[self.chance.below(wrongs.len())];
             let (code, prose) = (self.code(agent), self.page());
             let matter = Matter {
@@ -34,7 +34,7 @@ impl Play<'_> {
             };
             // The refusal's skeleton passes unchanged; otherwise the sound message is sent.
             let skeleton = refusal.get("skeleton").filter(|it| it.is_object());
-            message = match skeleton.filter(|_| self.one_of(2)) {
+            message = match skeleton.filter(|_| self.one_in(2)) {
                 Some(skeleton) => skeleton.clone(),
                 None => sound,
             };
@@ -60,7 +60,7 @@ impl Play<'_> {
         };
         let said = self.team.agents[agent].post("/message", &body)?;
         let did = match &said {
-            Ok(said) => CallMade::Sent(Box::new(self.sent(agent, message, said, wrong)?)),
+            Ok(said) => CallMade::Sent(Box::new(self.sent_message(agent, message, said, wrong)?)),
             Err(refusal) => {
                 let id = refusal["refusal"].as_str();
                 let id = id.with_context(|| format!("a refusal has no id: {refusal}"))?;
@@ -78,7 +78,7 @@ impl Play<'_> {
         Ok(said)
     }
 
-    fn sent(
+    fn sent_message(
         &mut self,
         agent: usize,
         message: &Value,
@@ -87,7 +87,8 @@ impl Play<'_> {
     ) -> Result<SentMessage> {
         let ats = |list: &Value, key: &str| -> Result<Vec<At>> {
             let list = list.as_array().into_iter().flatten();
-            list.map(|it| self.at(it.get(key).unwrap_or(it))).collect()
+            list.map(|it| self.parse_at(it.get(key).unwrap_or(it)))
+                .collect()
         };
         let engrams = message["engrams"].as_array().into_iter().flatten();
         let claims = engrams

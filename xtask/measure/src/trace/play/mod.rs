@@ -92,7 +92,7 @@ impl<'a> Play<'a> {
         Self {
             team,
             numbers: sources.iter().map(|it| it.path.as_str()).zip(0..).collect(),
-            used: uses(sources),
+            used: files_by_name(sources),
             prose: prose.join(" "),
             sources,
             chance,
@@ -113,8 +113,8 @@ impl<'a> Play<'a> {
         self.team.begin(agent, turn)?;
         self.work[agent].turns += 1;
         match agent {
-            0 => self.lead()?,
-            child => self.child(child)?,
+            0 => self.play_lead()?,
+            child => self.play_child(child)?,
         }
         Ok(Turn {
             turn,
@@ -123,7 +123,7 @@ impl<'a> Play<'a> {
         })
     }
 
-    fn one_of(&mut self, many: usize) -> bool {
+    fn one_in(&mut self, many: usize) -> bool {
         self.chance.below(many) == 0
     }
 
@@ -147,8 +147,8 @@ impl<'a> Play<'a> {
     }
 
     /// A child's turn: it reads, stores a claim, and reports every few turns.
-    fn child(&mut self, agent: usize) -> Result<()> {
-        self.look(agent)?;
+    fn play_child(&mut self, agent: usize) -> Result<()> {
+        self.read_next_files(agent)?;
         if let Some((file, item)) = self.work[agent].found.pop() {
             self.commit(agent, file, &item)?;
         }
@@ -159,12 +159,12 @@ impl<'a> Play<'a> {
     }
 
     /// Reads the next of its files, up to its limit, and beyond it if there is more.
-    fn look(&mut self, agent: usize) -> Result<()> {
+    fn read_next_files(&mut self, agent: usize) -> Result<()> {
         let (file, items) = self.next_file(agent);
         let keys = items.first().map(|it| it.name.replace('_', " "));
         self.query(agent, &keys.unwrap_or_default())?;
         let again = std::mem::take(&mut self.work[agent].again);
-        let is_greedy = !again.is_empty() || self.one_of(4);
+        let is_greedy = !again.is_empty() || self.one_in(4);
         let most = if is_greedy {
             SPANS
         } else {
@@ -177,14 +177,14 @@ impl<'a> Play<'a> {
             .map(|(file, it)| (file, it.clone()))
             .collect();
         for (file, item) in spans.iter().take(most) {
-            self.read(agent, &at(*file, &item.part))?;
+            self.read(agent, &at_in_file(*file, &item.part))?;
         }
         for again in again {
             self.read_again(agent, &again)?;
         }
         if let (true, Some((file, item))) = (is_greedy, spans.get(most)) {
-            let at = at(*file, &item.part);
-            if !self.read(agent, &at)? && !self.one_of(3) {
+            let at = at_in_file(*file, &item.part);
+            if !self.read(agent, &at)? && !self.one_in(3) {
                 self.ask(agent, &at)?;
             }
         }
@@ -213,7 +213,7 @@ impl<'a> Play<'a> {
 
     fn query(&mut self, agent: usize, keys: &str) -> Result<()> {
         let asked = json!({ "keys": [keys], "k": 5 });
-        let found = good(self.team.agents[agent].tool("less_query_engrams", asked)?)?;
+        let found = expect_answer(self.team.agents[agent].tool("less_query_engrams", asked)?)?;
         let found = found["engrams"].as_array().map_or(0, Vec::len);
         self.calls.push(CallMade::Query(found));
         Ok(())
@@ -225,21 +225,21 @@ impl<'a> Play<'a> {
     }
 
     /// Converts a pointer back to file and part.
-    fn at(&self, pointer: &Value) -> Result<At> {
+    fn parse_at(&self, pointer: &Value) -> Result<At> {
         let path = pointer.as_str().unwrap_or_default();
         let path = path.split_once(':').unwrap_or_default().1;
         let path = path.strip_suffix("@HEAD").unwrap_or_default();
         let (path, part) = path.split_at(path.find('#').unwrap_or(path.len()));
         let file = self.numbers.get(path);
         let file = file.with_context(|| format!("{pointer} was made up"))?;
-        Ok(at(*file, part))
+        Ok(at_in_file(*file, part))
     }
 
     /// Reads a pointer over MCP; returns whether it could.
     fn read(&mut self, agent: usize, at: &At) -> Result<bool> {
         let asked = json!({ "pointer": self.pointer(at) });
         let said = self.team.agents[agent].tool("less_deref_pointer", asked)?;
-        self.was_read(at, &said)
+        self.record_read(at, &said)
     }
 
     /// Reads a pointer over HTTP, which reports what paid. A grant whose token came with a message
@@ -253,15 +253,15 @@ impl<'a> Play<'a> {
         if let Some(token) = token {
             asked["budget_token"] = token.as_str().into();
         }
-        let times = if self.one_of(3) { 2 } else { 1 };
+        let times = if self.one_in(3) { 2 } else { 1 };
         for _ in 0..times {
             let said = self.team.agents[agent].post("/pointer/deref", &asked.to_string())?;
-            self.was_read(at, &said)?;
+            self.record_read(at, &said)?;
         }
         Ok(())
     }
 
-    fn was_read(&mut self, at: &At, said: &AnswerOrRefusal) -> Result<bool> {
+    fn record_read(&mut self, at: &At, said: &AnswerOrRefusal) -> Result<bool> {
         let did = match said {
             Ok(read) => {
                 let tokens = read["tokens"].as_u64().context("a read has no tokens")?;
@@ -287,7 +287,7 @@ impl<'a> Play<'a> {
             "reason": "The claim rests on what stands there.",
             "intended_use": "To confirm it.",
         });
-        let said = good(self.team.agents[agent].tool("less_request_deref", asked)?)?;
+        let said = expect_answer(self.team.agents[agent].tool("less_request_deref", asked)?)?;
         self.calls.push(CallMade::Ask(at.clone()));
         self.wait(agent, &said["request_id"], at)
     }
@@ -305,7 +305,7 @@ impl<'a> Play<'a> {
         let pointers = self.evidence(file, item);
         let mut asked = claim(item);
         asked["pointers"] = pointers.iter().map(|it| self.pointer(it)).collect();
-        good(self.team.agents[agent].tool("less_put_engram", asked)?)?;
+        expect_answer(self.team.agents[agent].tool("less_put_engram", asked)?)?;
         self.calls.push(CallMade::Commit(pointers));
         Ok(())
     }
@@ -318,10 +318,12 @@ impl<'a> Play<'a> {
         let next = next.or(used.first().filter(|it| **it != file));
         let uses = next.and_then(|other| {
             let (other, mut lines) = (*other, self.sources[*other].text.lines());
-            let line = 1 + lines.position(|it| has(it, &item.name))?;
-            Some(at(other, &format!("#L{line}")))
+            let line = 1 + lines.position(|it| has_word(it, &item.name))?;
+            Some(at_in_file(other, &format!("#L{line}")))
         });
-        std::iter::once(at(file, &item.part)).chain(uses).collect()
+        std::iter::once(at_in_file(file, &item.part))
+            .chain(uses)
+            .collect()
     }
 
     /// Sends a child's report.
@@ -344,7 +346,7 @@ impl<'a> Play<'a> {
             "engrams": engrams.collect::<Vec<_>>(),
             "output": { "summary": format!("{} findings of this area.", said.len()), "next": "The next files." },
         });
-        if self.one_of(4) {
+        if self.one_in(4) {
             let (file, _) = self.next_file(agent);
             let pointer = self.sources[file].pointer("");
             message["deref_requests"] =
@@ -352,7 +354,7 @@ impl<'a> Play<'a> {
         }
         let (message, said) = self.send(agent, message, None, OF_CHILD)?;
         if let Some(id) = said["requests"].get(0) {
-            let at = self.at(&message["deref_requests"][0]["pointer"])?;
+            let at = self.parse_at(&message["deref_requests"][0]["pointer"])?;
             self.wait(agent, id, &at)?;
         }
         Ok(())
@@ -360,30 +362,30 @@ impl<'a> Play<'a> {
 
     /// The parent's turn: it reads the brief, answers requests, reads, and points one child or all
     /// of a role to files.
-    fn lead(&mut self) -> Result<()> {
+    fn play_lead(&mut self) -> Result<()> {
         let brief = self.team.agents[0].get("/brief")?;
         let tokens = brief["tokens"].as_u64().context("a brief has no tokens")?;
         self.calls.push(CallMade::Brief(tokens));
         self.answer()?;
-        if self.one_of(3) {
+        if self.one_in(3) {
             let (file, items) = self.next_file(0);
             for item in items.iter().take(1) {
-                self.read(0, &at(file, &item.part))?;
+                self.read(0, &at_in_file(file, &item.part))?;
             }
         }
-        self.order()
+        self.send_orders()
     }
 
     /// Answers the children's requests; it leaves some to the user.
     fn answer(&mut self) -> Result<()> {
         for ReadRequest { id, agent, at } in std::mem::take(&mut self.waiting) {
             let to = self.team.agents[agent].name.clone();
-            if self.one_of(4) {
+            if self.one_in(4) {
                 let verdict = json!({ "verdict": "deny", "why": "The claims on it answer this." });
                 self.team.answer(&id, false, &verdict)?;
                 self.calls.push(CallMade::Deny(to, at.clone()));
             } else {
-                let is_user = self.one_of(6);
+                let is_user = self.one_in(6);
                 let verdict = json!({ "verdict": "grant", "cap_tokens": 400, "ttl": "PT6H" });
                 self.team.answer(&id, is_user, &verdict)?;
                 let (at, by) = (at.clone(), is_user.then(|| "user".to_owned()));
@@ -396,7 +398,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn order(&mut self) -> Result<()> {
+    fn send_orders(&mut self) -> Result<()> {
         let child = 1 + self.chance.below(self.team.agents.len() - 1);
         let name = self.team.agents[child].name.clone();
         let pack = self.pack(child);
@@ -408,14 +410,14 @@ impl<'a> Play<'a> {
             "target_pointer_pack": pack,
             "instructions": ["Say what stands there, with where it is used; two to four claims."],
         });
-        if self.one_of(3) {
+        if self.one_in(3) {
             message["budgets"] = json!({ "max_repo_spans": 2 + self.chance.below(2) });
         }
-        if self.one_of(4) {
+        if self.one_in(4) {
             message["grants"] =
                 json!([{ "budget_token": "", "pointer": pack[0], "cap_tokens": 300 }]);
         }
-        let to = (!self.one_of(4)).then_some(name);
+        let to = (!self.one_in(4)).then_some(name);
         let (message, said) = self.send(0, message, to, OF_PARENT)?;
         for delivery in said["sent"].as_array().into_iter().flatten() {
             let name = delivery["to"].as_str().unwrap_or_default();
@@ -423,7 +425,7 @@ impl<'a> Play<'a> {
             let child = child.context("a message went to a stranger")?;
             let given = delivery["message"]["grants"].as_array();
             for (at, given) in given.into_iter().flatten().enumerate() {
-                let at = self.at(&message["grants"][at]["pointer"])?;
+                let at = self.parse_at(&message["grants"][at]["pointer"])?;
                 let grant = GivenGrant {
                     to: name.to_owned(),
                     at: at.clone(),
@@ -454,11 +456,11 @@ fn claim(item: &Item) -> Value {
     })
 }
 
-fn at(file: usize, part: &str) -> At {
+fn at_in_file(file: usize, part: &str) -> At {
     format!("{file}{part}")
 }
 
-fn good(said: AnswerOrRefusal) -> Result<Value> {
+fn expect_answer(said: AnswerOrRefusal) -> Result<Value> {
     said.map_err(|refusal| anyhow::anyhow!("refused: {refusal}"))
 }
 
@@ -468,7 +470,7 @@ fn code_of(refusal: &Value) -> String {
 }
 
 /// Returns the code files in which each name occurs.
-fn uses(sources: &[SourceFile]) -> BTreeMap<&str, Vec<usize>> {
+fn files_by_name(sources: &[SourceFile]) -> BTreeMap<&str, Vec<usize>> {
     let names = sources.iter().flat_map(|it| &it.items);
     let mut uses: BTreeMap<&str, Vec<usize>> =
         names.map(|it| (it.name.as_str(), Vec::new())).collect();
@@ -487,7 +489,7 @@ fn uses(sources: &[SourceFile]) -> BTreeMap<&str, Vec<usize>> {
     uses
 }
 
-fn has(line: &str, name: &str) -> bool {
+fn has_word(line: &str, name: &str) -> bool {
     line.split(is_between).any(|it| it == name)
 }
 

@@ -6,7 +6,7 @@ use engram_store::Reader;
 
 use crate::context::{
     Context,
-    caller::{CallingAgent, line_of},
+    caller::{CallingAgent, agent_and_ancestors},
 };
 
 /// What an agent may still read in its turn.
@@ -18,7 +18,7 @@ pub(crate) struct Purse {
     pub(crate) ancestors: Vec<Ancestor>,
 }
 
-pub(crate) fn purse(
+pub(crate) fn remaining_budget(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     called: &CallingAgent,
@@ -26,7 +26,10 @@ pub(crate) fn purse(
     let handle = &called.agent.handle;
     let mut limits = cx.engine.config.limits.clone();
     let mut ancestors = Vec::new();
-    for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
+    for one in agent_and_ancestors(tx, Some(&called.agent))?
+        .into_iter()
+        .rev()
+    {
         limits = narrowed_limits(&limits, &tx.messages().budgets_of(&one.handle)?);
         if one.handle != *handle {
             // An ancestor's stored turn counts for its descendants until its own next call begins
@@ -42,7 +45,7 @@ pub(crate) fn purse(
         }
     }
     ancestors.reverse();
-    let turn = called.turn(tx)?;
+    let turn = called.current_turn(tx)?;
     Ok(Purse {
         spent: tx.spend(handle, &turn)?,
         limits: limits.deref,

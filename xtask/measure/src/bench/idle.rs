@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{
     client::LineClient,
-    table::{figure, met},
+    table::{bar_outcome, print_figure},
 };
 use crate::ground::Ground;
 
@@ -26,32 +26,35 @@ const MOST_MEMORY: u64 = 80 * 1024;
 /// among them, and their processor time.
 pub(super) fn ten_servers(binary: &Path, place: &Ground) -> Result<()> {
     let servers: Vec<LineClient> = (0..SERVERS)
-        .map(|_| LineClient::greet(place.engram(binary).arg("mcp")))
+        .map(|_| LineClient::start_mcp(place.engram(binary).arg("mcp")))
         .collect::<Result<_>>()?;
     let ids: Vec<u32> = servers.iter().map(LineClient::id).collect();
-    settle(&ids, Duration::from_secs(5))?;
-    let memory = ids.iter().map(|it| shared_out(*it)).sum::<Result<u64>>()?;
+    wait_until_quiet(&ids, Duration::from_secs(5))?;
+    let memory = ids
+        .iter()
+        .map(|it| proportional_kb(*it))
+        .sum::<Result<u64>>()?;
     let before = ticks_of(&ids)?;
     pause(REST);
     let used = ticks_of(&ids)? - before;
-    figure(
+    print_figure(
         &format!("{SERVERS} servers at rest, their memory (PSS) together"),
         &format!("{:.1} MB", memory as f64 / 1024.0),
-        &met(
+        &bar_outcome(
             memory < MOST_MEMORY,
             &format!("under {} MB", MOST_MEMORY / 1024),
         ),
     );
-    figure(
+    print_figure(
         &format!("the same, processor time in {} s", REST.as_secs()),
         &format!("{used} clock ticks"),
-        &met(used == 0, "0"),
+        &bar_outcome(used == 0, "0"),
     );
     servers.into_iter().try_for_each(LineClient::finish)
 }
 
 /// Waits until these processes have used no processor time for this long.
-pub(super) fn settle(processes: &[u32], lull: Duration) -> Result<()> {
+pub(super) fn wait_until_quiet(processes: &[u32], lull: Duration) -> Result<()> {
     let start = Instant::now();
     let mut last = (ticks_of(processes)?, start);
     while last.1.elapsed() < lull {
@@ -91,12 +94,12 @@ pub(super) fn ticks(process: u32) -> Result<u64> {
 }
 
 /// Returns the memory of a process in KB, with shared pages counted in part.
-fn shared_out(process: u32) -> Result<u64> {
+fn proportional_kb(process: u32) -> Result<u64> {
     read_kb(&format!("/proc/{process}/smaps_rollup"), "Pss:")
 }
 
 /// Returns the memory of a process in KB, with shared pages counted in full.
-pub(super) fn resident(process: u32) -> Result<u64> {
+pub(super) fn resident_kb(process: u32) -> Result<u64> {
     read_kb(&format!("/proc/{process}/status"), "VmRSS:")
 }
 

@@ -19,14 +19,14 @@ use super::{clause, read::Reader, sketch::PlacedWord};
 
 impl Reader<'_> {
     /// Takes a value that starts here.
-    pub(crate) fn value(&mut self) -> bool {
+    pub(crate) fn take_value(&mut self) -> bool {
         let word = self.words.lower(self.at);
         let next = self.words.lower(self.at + 1);
         let every = ["every", "each"].contains(&word);
         let noun = self
             .words
             .get(self.at + 1)
-            .is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());
+            .is_some_and(|it| !it.mark && lexicon::meaning_of(&it.lower).is_none());
         if let Some(seconds) = unit::period(word).filter(|_| !noun).or_else(|| {
             unit::unit(next)
                 .filter(|it| every && it.dimension == Dimension::Time)
@@ -37,7 +37,7 @@ impl Reader<'_> {
             let from = self.words.get(self.at).map_or(0, |it| it.from);
             let kind = ValueKind::amount(seconds, Dimension::Time);
             self.said.aspect = Some(Aspect::Interval);
-            self.keep(Value::exact(kind, from, last), false);
+            self.add_value(Value::exact(kind, from, last), false);
             self.at += taken;
             return true;
         }
@@ -51,7 +51,7 @@ impl Reader<'_> {
             return false;
         }
         let Some(mut found) = quantity::value_at(&self.words, self.at) else {
-            return self.port(token);
+            return self.take_port(token);
         };
         self.make_version(token, &mut found);
         self.make_range(token, &mut found);
@@ -63,12 +63,12 @@ impl Reader<'_> {
         let (from, to) = (found.value.from, found.value.to);
         let words = found.words;
         if token.text.starts_with(':') {
-            self.add("port".to_owned(), (from, to), Traits::default(), None);
+            self.add_term("port".to_owned(), (from, to), Traits::default(), None);
         }
-        self.keep(found.value, found.bare);
+        self.add_value(found.value, found.bare);
         if let Some(thing) = thing {
-            self.add(
-                name::key(&thing.to_lowercase()),
+            self.add_term(
+                name::key_of_word(&thing.to_lowercase()),
                 (from, to),
                 Traits::default(),
                 None,
@@ -79,7 +79,7 @@ impl Reader<'_> {
     }
 
     /// Takes `localhost:5432`: a name and its port.
-    fn port(&mut self, token: &Token) -> bool {
+    fn take_port(&mut self, token: &Token) -> bool {
         let Some((host, port)) = token
             .text
             .rsplit_once(':')
@@ -92,7 +92,7 @@ impl Reader<'_> {
         };
         let number = crate::claim::values::number::Ratio::whole(i64::from(number));
         let from = token.to - port.len();
-        self.add(
+        self.add_term(
             host.to_lowercase(),
             (token.from, from),
             Traits {
@@ -101,9 +101,9 @@ impl Reader<'_> {
             },
             None,
         );
-        self.add("port".to_owned(), (from, token.to), Traits::default(), None);
+        self.add_term("port".to_owned(), (from, token.to), Traits::default(), None);
         let kind = ValueKind::amount(number, Dimension::Count);
-        self.keep(Value::exact(kind, from, token.to), true);
+        self.add_value(Value::exact(kind, from, token.to), true);
         self.at += 1;
         true
     }
@@ -111,7 +111,7 @@ impl Reader<'_> {
     /// A bare number directly after a name is its version: Node 20, Python 3.11.
     fn make_version(&self, token: &Token, found: &mut FoundValue) {
         let next = self.words.get(self.at + found.words);
-        let noun = next.is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());
+        let noun = next.is_some_and(|it| !it.mark && lexicon::meaning_of(&it.lower).is_none());
         let named = self.sketch.last_name_at.is_some_and(|it| {
             (it + 1..self.at).all(|it| {
                 self.words
@@ -160,11 +160,11 @@ impl Reader<'_> {
             at.map_or("", |it| self.words.lower(it))
         };
         let port = back(1) == "port" && ["", "the"].contains(&back(2)) && self.says_on();
-        port || vocabulary::has(vocabulary::NUMBERED, back(1))
-            && !(back(1) == "number" && vocabulary::has(vocabulary::WITH_NUMBERS, back(2)))
+        port || vocabulary::list_has(vocabulary::NUMBERED, back(1))
+            && !(back(1) == "number" && vocabulary::list_has(vocabulary::WITH_NUMBERS, back(2)))
     }
 
-    fn keep(&mut self, mut value: Value, bare: bool) {
+    fn add_value(&mut self, mut value: Value, bare: bool) {
         if self.sketch.changed && self.preposition == "from" {
             self.preposition = "";
             return;

@@ -2,18 +2,18 @@
 
 use crate::{
     agents::{
-        grants::{self, ResolvedPointer, aged, planned},
-        served::told,
+        grants::{self, ResolvedPointer, expire_overdue, private_entries},
+        served::prints_of_shown,
     },
     context::{
         Context, Ground, author,
-        caller::{digest_of, in_project, kin_of},
+        caller::{agent_in_project, kin_of, token_digest},
         plan::{Plan, Planned},
         rates,
     },
     decide,
     messages::{
-        message::{self, CheckedMessage, files, kept, served},
+        message::{self, CheckedMessage, files_behind, sent_form, served_operation},
         pack::{self, Pack},
     },
 };
@@ -30,56 +30,56 @@ use serde_json::json;
 const RECIPIENTS: usize = 1_000;
 
 /// Delivers a parent's message to its children.
-pub(crate) fn tell(
+pub(crate) fn send_to_children(
     cx: &Context<'_>,
     sending: &Sending,
     parsed: &CheckedMessage,
     parent: &ParentMessage,
 ) -> Result<SentReply, Refusal> {
-    let family = family(cx, sending.to.as_ref())?;
+    let family = reachable_agents(cx, sending.to.as_ref())?;
     let to = addressees(cx, sending, parent, &family)?;
     let pack = pack::resolve_pack(cx, "target_pointer_pack", &parent.target_pointer_pack)?;
     let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    let id = cx.engine.world.id().to_string();
+    let id = cx.engine.world.new_id().to_string();
     let mut message = parsed.value.clone();
     message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
-    let offers = offers(cx, parent, &ground, to.len())?;
+    let offers = resolve_offers(cx, parent, &ground, to.len())?;
     for (at, offer) in offers.iter().enumerate() {
         message["grants"][at]["pointer"] = json!(offer.resolved.pointer.to_string());
     }
     let secrets = offers
         .iter()
-        .filter_map(OfferedGrant::secret)
+        .filter_map(OfferedGrant::new_token)
         .map(str::len)
         .sum();
     check_delivery(&message, secrets, cx.limits()?)?;
-    let (sent, resend_of) = decide::decide(cx, &ground, |tx, _| {
-        rates::admit_many(cx, tx, 1)?;
+    let (sent, resend_of) = decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_writes(cx, tx, 1)?;
         message::refuse_spent_grant(cx, tx, parsed)?;
         let resend_of = tx.messages().unsent(ground.project, cx.caller.agent())?;
-        let mut entries = pack.kept(tx, &ground, &by)?;
+        let mut entries = pack.planned_copies(tx, &ground, &by)?;
         let sent = Sent {
             id: id.clone(),
             to: to.clone(),
             tokens: parsed.checked.tokens as u64,
             grant: parsed.grant.clone(),
-            turn: message::turn(cx, tx)?,
+            turn: message::turn_of_message(cx, tx)?,
             resend_of: resend_of.clone(),
-            files: files(
+            files: files_behind(
                 pack.pointers
                     .iter()
                     .chain(offers.iter().map(|it| &it.resolved.pointer))
                     .map(|it| &it.target),
             ),
             budgets: parent.budgets.clone(),
-            ..kept(&message, &[])
+            ..sent_form(&message, &[])
         };
         entries.push(Planned::private(Operation::Sent(Box::new(sent)), &by));
         let mut deliveries = Vec::new();
         let children = family.iter().filter(|it| to.contains(&it.handle));
         for (nth, child) in children.enumerate() {
             let (granted, tokens) = plan_offers(cx, tx, &ground, &offers, child, nth)?;
-            entries.extend(planned(granted, &by));
+            entries.extend(private_entries(granted, &by));
             let mut message = message.clone();
             for (at, token) in tokens.into_iter().enumerate() {
                 message["grants"][at]["budget_token"] = json!(token);
@@ -88,7 +88,7 @@ pub(crate) fn tell(
                 to: child.handle.clone(),
                 message,
             });
-            entries.push(Planned::private(instructed(child, parent, &pack), &by));
+            entries.push(Planned::private(served_to_child(child, parent, &pack), &by));
         }
         deliveries.sort_by(|one, other| one.to.cmp(&other.to));
         Ok(Plan::of(entries, (deliveries, resend_of)))
@@ -104,10 +104,13 @@ pub(crate) fn tell(
 }
 
 /// The agents that a message may reach: the one that it names, or all children of its sender.
-pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
+pub(crate) fn reachable_agents(
+    cx: &Context<'_>,
+    to: Option<&AgentId>,
+) -> Result<Vec<Agent>, Refusal> {
     let project = cx.project()?;
     cx.engine.store.read(|tx| match to {
-        Some(to) => Ok(in_project(tx, project, to)?.into_iter().collect()),
+        Some(to) => Ok(agent_in_project(tx, project, to)?.into_iter().collect()),
         None => Ok(tx.family(project, cx.caller.agent(), usize::MAX)?),
     })
 }
@@ -135,7 +138,7 @@ fn addressees(
 }
 
 /// Resolves the grants of a message.
-fn offers(
+fn resolve_offers(
     cx: &Context<'_>,
     parent: &ParentMessage,
     ground: &Ground,
@@ -143,14 +146,14 @@ fn offers(
 ) -> Result<Vec<OfferedGrant>, Refusal> {
     let world = &cx.engine.world;
     let offers = parent.grants.iter().enumerate().map(|(at, grant)| {
-        let resolved = grants::look_up(cx, grant.pointer.clone(), ground)
+        let resolved = grants::resolve_and_pin(cx, grant.pointer.clone(), ground)
             .map_err(|refusal| refusal.at(format_args!("grants[{at}]")))?;
         Ok(OfferedGrant {
             resolved,
             cap_tokens: grant.cap_tokens,
             token: grant.budget_token.trim().to_owned(),
             fresh: (0..recipients)
-                .map(|_| (world.id().to_string(), world.secret()))
+                .map(|_| (world.new_id().to_string(), world.new_secret()))
                 .collect(),
         })
     });
@@ -170,7 +173,7 @@ fn plan_offers(
     for (at, offer) in offers.iter().enumerate() {
         let place = |refusal: Refusal| refusal.at(format_args!("grants[{at}]"));
         if !offer.token.is_empty() {
-            refuse_token(cx, tx, offer, child).map_err(place)?;
+            refuse_unusable_token(cx, tx, offer, child).map_err(place)?;
             tokens.push(offer.token.clone());
             continue;
         }
@@ -178,10 +181,10 @@ fn plan_offers(
             continue;
         };
         let grant = new_grant(cx, offer, child, id).map_err(place)?;
-        entries.extend(offer.resolved.copies(tx, ground.project)?);
+        entries.extend(offer.resolved.copy_entries(tx, ground.project)?);
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant,
-            token: digest_of(token),
+            token: token_digest(token),
             request: None,
         })));
         tokens.push(token.clone());
@@ -216,16 +219,19 @@ fn new_grant(
 }
 
 /// Checks that the recipient can use a token of the message for this pointer.
-fn refuse_token(
+fn refuse_unusable_token(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     offer: &OfferedGrant,
     child: &Agent,
 ) -> Result<(), Refusal> {
     let now = cx.engine.world.now();
-    let found = tx.grants().of_token(&digest_of(&offer.token))?;
+    let found = tx.grants().of_token(&token_digest(&offer.token))?;
     let address = offer.resolved.pointer.to_string();
-    let is_open = match found.map(|grant| aged(tx, grant, now)).transpose()? {
+    let is_open = match found
+        .map(|grant| expire_overdue(tx, grant, now))
+        .transpose()?
+    {
         Some(grant) => {
             grant.to == child.handle
                 && grant.state(now) == GrantState::Open
@@ -256,16 +262,19 @@ struct OfferedGrant {
 
 impl OfferedGrant {
     /// The first recipient's token for a new grant; the others' tokens are as long.
-    fn secret(&self) -> Option<&str> {
+    fn new_token(&self) -> Option<&str> {
         let fresh = self.fresh.first().filter(|_| self.token.is_empty());
         fresh.map(|it| it.1.as_str())
     }
 }
 
 /// Records what a parent's message tells a child, so that a repetition is an echo.
-fn instructed(child: &Agent, parent: &ParentMessage, pack: &Pack) -> Operation {
+fn served_to_child(child: &Agent, parent: &ParentMessage, pack: &Pack) -> Operation {
     let lines = parent.shared_brief_micro.iter().chain(&parent.instructions);
-    let mut prints: Vec<u64> = lines.flat_map(|it| told(it, None)).collect();
-    prints.extend(told("", pack.pointers.iter().map(ToString::to_string)));
-    served(child, prints)
+    let mut prints: Vec<u64> = lines.flat_map(|it| prints_of_shown(it, None)).collect();
+    prints.extend(prints_of_shown(
+        "",
+        pack.pointers.iter().map(ToString::to_string),
+    ));
+    served_operation(child, prints)
 }

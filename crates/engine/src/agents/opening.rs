@@ -13,8 +13,8 @@ use crate::{
     agents::budgets,
     context::{
         Context, author,
-        caller::{digest_of, in_project, kin_of, plain},
-        names::{TakenNames, named, refuse_ours},
+        caller::{agent_in_project, cleaned_label, kin_of, token_digest},
+        names::{TakenNames, recorded_name, refuse_reserved_name},
         plan::{Plan, Planned},
         project, rates,
         screen::screen_text,
@@ -33,27 +33,27 @@ const TOPICS: usize = 12;
 
 /// Opens an agent: a child in its parent's run, or a root. A known agent gets a new token, which
 /// replaces the old one.
-pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, Refusal> {
+pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, Refusal> {
     let parent = parent_for(cx.caller, ask)?;
-    let (name, role) = (name_for(ask)?, role_for(ask)?);
+    let (name, role) = (validated_name(ask)?, validated_role(ask)?);
     let topics = Topics {
-        read: topics("read", &ask.read)?,
-        write: topics("write", &ask.write)?,
+        read: validated_topics("read", &ask.read)?,
+        write: validated_topics("write", &ask.write)?,
     };
     let ground = cx.ground(true)?;
     let (token, run, turn) = (
-        cx.engine.world.secret(),
-        RunId(cx.engine.world.id()),
-        cx.engine.world.id().to_string(),
+        cx.engine.world.new_secret(),
+        RunId(cx.engine.world.new_id()),
+        cx.engine.world.new_id().to_string(),
     );
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     let caller = cx.agent()?;
-    let agent = decide::decide(cx, &ground, |tx, _| {
-        rates::admit(cx, tx)?;
+    let agent = decide::plan_and_commit(cx, &ground, |tx, _| {
+        rates::admit_write(cx, tx)?;
         let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
             // The caller may not be recorded yet if this is its first call.
             Some(caller) => Ok(Some(caller.clone())),
-            None => in_project(tx, ground.project, id),
+            None => agent_in_project(tx, ground.project, id),
         };
         let kin = |id: &AgentId| known(id).map(|agent| agent.map(kin_of));
         let handle = handle_of(tx, ground.project, &name)?;
@@ -62,7 +62,7 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
         let before = known(&handle)?;
         let fresh = Agent {
             handle,
-            label: plain(&name),
+            label: cleaned_label(&name),
             role: None,
             parent: parent.clone(),
             run: above.as_ref().map_or(run, |it| it.run),
@@ -78,10 +78,10 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
         } else {
             &topics
         };
-        agent.topics = within(asked, above.as_ref(), cx.caller)?;
+        agent.topics = narrow_topics(asked, above.as_ref(), cx.caller)?;
         let opened = Opened {
             agent: agent.clone(),
-            token: digest_of(&token),
+            token: token_digest(&token),
         };
         Ok(Plan::of(
             vec![Planned::private(Operation::Opened(Box::new(opened)), &by)],
@@ -111,8 +111,8 @@ fn parent_for(caller: &Caller, ask: &Opening) -> Result<Option<AgentId>, Refusal
     }
 }
 
-fn name_for(ask: &Opening) -> Result<String, Refusal> {
-    let name = word("the agent's name", &ask.name)?;
+fn validated_name(ask: &Opening) -> Result<String, Refusal> {
+    let name = validated_line("the agent's name", &ask.name)?;
     if name.is_empty() {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -120,16 +120,16 @@ fn name_for(ask: &Opening) -> Result<String, Refusal> {
             "Name it after what it does: programmer-1.",
         ));
     }
-    refuse_ours("the agent's name", &name)?;
+    refuse_reserved_name("the agent's name", &name)?;
     Ok(name)
 }
 
-fn role_for(ask: &Opening) -> Result<Option<String>, Refusal> {
-    let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
+fn validated_role(ask: &Opening) -> Result<Option<String>, Refusal> {
+    let role = validated_line("the role", ask.role.as_deref().unwrap_or_default())?;
     if role.is_empty() {
         return Ok(None);
     }
-    refuse_ours("the role", &role)?;
+    refuse_reserved_name("the role", &role)?;
     Ok(Some(role))
 }
 
@@ -149,10 +149,10 @@ pub(crate) fn refuse_unknown_caller(cx: &Context<'_>) -> Result<(), Refusal> {
 }
 
 /// The agents of this project, most recent call first.
-pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
+pub(crate) fn list_agents(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
     let project = match cx.known_project()? {
         Some(project) => project,
-        None => project::of_home(&cx.engine.store),
+        None => project::home_project(&cx.engine.store),
     };
     cx.engine.store.read::<_, Refusal>(|tx| {
         let agents = tx.agents_of(project, LISTED)?;
@@ -162,13 +162,13 @@ pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
         let taken = TakenNames::of(tx, project)?;
         let agents = agents
             .into_iter()
-            .map(|seen| status_of(cx, tx, seen, &taken));
+            .map(|seen| agent_status(cx, tx, seen, &taken));
         let agents = agents.collect::<Result<_, Refusal>>()?;
         Ok(AgentsReply { agents, more })
     })
 }
 
-fn status_of(
+fn agent_status(
     cx: &Context<'_>,
     reader: &Reader<'_>,
     seen: AgentActivity,
@@ -177,12 +177,12 @@ fn status_of(
     let limits = &cx.engine.config.limits.deref;
     let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
     let last_call = seen.agent.last_call;
-    let spent = budgets::spent_by(cx, reader, seen.agent.clone(), taken)?;
+    let spent = budgets::agent_budget(cx, reader, seen.agent.clone(), taken)?;
     Ok(AgentStatus {
         name: spent.label,
         role: seen.agent.role,
         parent: seen.agent.parent,
-        started_by: seen.parent.as_deref().map(named),
+        started_by: seen.parent.as_deref().map(recorded_name),
         run: seen.agent.run,
         turn: seen.agent.turn.clone(),
         topics: seen.agent.topics,
@@ -221,7 +221,11 @@ fn handle_of(tx: &Reader<'_>, project: ProjectId, name: &str) -> Result<AgentId,
 
 /// The topics of a child: its parent's, unless narrower ones are given. Only the user may give it
 /// others.
-fn within(asked: &Topics, parent: Option<&Agent>, caller: &Caller) -> Result<Topics, Refusal> {
+fn narrow_topics(
+    asked: &Topics,
+    parent: Option<&Agent>,
+    caller: &Caller,
+) -> Result<Topics, Refusal> {
     let Some(parent) = parent else {
         return Ok(asked.clone());
     };
@@ -247,7 +251,7 @@ fn within(asked: &Topics, parent: Option<&Agent>, caller: &Caller) -> Result<Top
 }
 
 /// Checks the name of an agent or of its role: one short printable line without a credential.
-pub(crate) fn word(what: &str, text: &str) -> Result<String, Refusal> {
+pub(crate) fn validated_line(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
     if text.chars().count() > LONGEST || text.contains(|c: char| is_hidden(c) || c.is_control()) {
         return Err(Refusal::new(
@@ -261,7 +265,7 @@ pub(crate) fn word(what: &str, text: &str) -> Result<String, Refusal> {
 }
 
 /// Normalises topics for comparison.
-fn topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
+fn validated_topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
     if given.len() > TOPICS {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -269,7 +273,7 @@ fn topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
             "Name a topic that they have in common: payments covers payments/webhooks.",
         ));
     }
-    let topic = |it: &String| word("a topic", it.trim_matches('/'));
+    let topic = |it: &String| validated_line("a topic", it.trim_matches('/'));
     let mut topics = given.iter().map(topic).collect::<Result<Vec<_>, _>>()?;
     topics.retain(|it| !it.is_empty());
     Ok(topics)

@@ -25,7 +25,7 @@ pub(crate) struct ShownConflict {
 
 /// The conflict to show for an id. If it is settled or closed, but a conflict of the same sides is
 /// open in a run that the caller sees, returns that one.
-pub(crate) fn standing(
+pub(crate) fn conflict_to_show(
     tx: &Reader<'_>,
     pair: Pair,
     visibility: &Visibility,
@@ -50,7 +50,7 @@ pub(crate) fn standing(
 
 /// A conflict as this caller may see it; `None` if it may not see one of the sides. For a covered
 /// conflict, returns the one that covers it.
-pub(crate) fn shown(
+pub(crate) fn visible_conflict(
     tx: &Reader<'_>,
     pair: Pair,
     visibility: &Visibility,
@@ -82,11 +82,11 @@ pub(crate) fn shown(
         score: found.score,
         why: found.why,
         found_at: first.at,
-        risk: risk_of(tx, &pair, clock)?,
+        risk: report_of(tx, &pair, clock)?,
         settled,
-        allowed: allowance(tx, &pair)?,
-        a: side_of(&a.voice, a.differs),
-        b: side_of(&b.voice, b.differs),
+        allowed: permit_of(tx, &pair)?,
+        a: shown_side(&a.voice, a.differs),
+        b: shown_side(&b.voice, b.differs),
     };
     Ok(Some(ShownConflict {
         pair,
@@ -117,7 +117,7 @@ fn both_sides(
     for (at, digest) in pair.sides.iter().enumerate() {
         let known = found.engrams.get(at).into_iter().chain(closed);
         let known: Vec<EngramId> = known.copied().collect();
-        let Some(voice) = voice(tx, pair, digest, &known, visibility, clock)? else {
+        let Some(voice) = representative_of(tx, pair, digest, &known, visibility, clock)? else {
             return Ok(None);
         };
         sides.push(SeenSide {
@@ -127,7 +127,7 @@ fn both_sides(
         });
     }
     // The side that was said last is the newer one.
-    sides.sort_by_key(|side| (side.voice.placed(), side.voice.id));
+    sides.sort_by_key(|side| (side.voice.list_place(), side.voice.id));
     Ok(sides.try_into().ok())
 }
 
@@ -145,22 +145,22 @@ fn state_of(
         }
         ConflictStatus::Open | ConflictStatus::Closed => {
             let over = voices.into_iter().filter(|it| !it.holds_now(clock));
-            let ends = over.map(|engram| ended(tx, engram, visibility));
+            let ends = over.map(|engram| end_of_side(tx, engram, visibility));
             let ends = ends.collect::<Result<Vec<_>, _>>()?;
             let first = ends.into_iter().min_by_key(|it| it.at);
             (ConflictStatus::Closed, first)
         }
-        status => (status, verdict(tx, pair, visibility)?),
+        status => (status, verdict_of(tx, pair, visibility)?),
     })
 }
 
 /// Who let a conflict pass the gate, and why.
-fn allowance(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Allowed>, Refusal> {
+fn permit_of(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Allowed>, Refusal> {
     let Some(seq) = pair.allowed else {
         return Ok(None);
     };
     Ok(tx.attribution(seq)?.map(|attribution| Allowed {
-        by: names::by(&attribution),
+        by: names::author_of_entry(&attribution),
         at: attribution.at,
         why: attribution.why.unwrap_or_default(),
     }))
@@ -168,7 +168,7 @@ fn allowance(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Allowed>, Refusal> {
 
 /// The risk that reports a conflict: the newest, except that a holding one takes precedence over an
 /// ended one.
-fn risk_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<EngramId>, Refusal> {
+fn report_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<EngramId>, Refusal> {
     let mut risk = None;
     for report in tx.reports(pair.id)? {
         let versions = tx.lineage(report.risk)?;
@@ -186,7 +186,7 @@ fn risk_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<Engr
 /// The engram that represents a side: the newest that holds, otherwise the newest that a verdict
 /// closed or whose comparison found the conflict, otherwise the newest of all. If the words were
 /// erased, the engram whose comparison found the conflict.
-fn voice(
+fn representative_of(
     tx: &Reader<'_>,
     pair: &Pair,
     side: &str,
@@ -211,7 +211,7 @@ fn voice(
     Ok(recorded.filter(|it| visibility.may_see(it) && it.redacted))
 }
 
-fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
+fn shown_side(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
     // The ranges may come from another engram of this side, with different white space.
     let length = engram.claim.chars().count();
     differs.retain(|(from, to)| from < to && *to <= length);
@@ -222,7 +222,7 @@ fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
         claim: engram.claim.clone(),
         differs,
         topic: engram.topic.clone(),
-        by: names::author(engram),
+        by: names::author_of(engram),
         created_at: engram.provenance.created_at,
         confidence: engram.confidence,
         fact_type: engram.fact_type,
@@ -232,7 +232,7 @@ fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
     }
 }
 
-fn verdict(
+fn verdict_of(
     tx: &Reader<'_>,
     pair: &Pair,
     visibility: &Visibility,
@@ -252,7 +252,7 @@ fn verdict(
     };
     Ok(Some(Settled {
         how,
-        by: names::by(&attribution),
+        by: names::author_of_entry(&attribution),
         at: attribution.at,
         why: attribution.why,
         merged: merged.map(|it| it.id),
@@ -260,7 +260,11 @@ fn verdict(
 }
 
 /// How the side that this engram represents ended.
-fn ended(tx: &Reader<'_>, engram: &Engram, visibility: &Visibility) -> Result<Settled, Refusal> {
+fn end_of_side(
+    tx: &Reader<'_>,
+    engram: &Engram,
+    visibility: &Visibility,
+) -> Result<Settled, Refusal> {
     let settled = |how, by: String, at| Settled {
         how,
         by,
@@ -275,11 +279,16 @@ fn ended(tx: &Reader<'_>, engram: &Engram, visibility: &Visibility) -> Result<Se
     };
     let about = |kind| tx.last_about(&engram.id.to_string(), kind);
     if engram.redacted {
-        let by = about(OperationKind::Redacted)?.map_or(String::new(), |it| names::by(&it));
+        let by =
+            about(OperationKind::Redacted)?.map_or(String::new(), |it| names::author_of_entry(&it));
         return Ok(settled(How::Redacted, by, at));
     }
     if let Some(attribution) = about(OperationKind::Forgotten)? {
-        return Ok(settled(How::Forgotten, names::by(&attribution), at));
+        return Ok(settled(
+            How::Forgotten,
+            names::author_of_entry(&attribution),
+            at,
+        ));
     }
     let newer = match tx.successor(engram.lineage_id, engram.seq)? {
         Some(id) => tx.engram(id)?,
@@ -287,9 +296,9 @@ fn ended(tx: &Reader<'_>, engram: &Engram, visibility: &Visibility) -> Result<Se
     };
     Ok(match newer {
         Some(newer) if !visibility.may_see(&newer) => {
-            settled(How::Forgotten, names::author(&newer), at)
+            settled(How::Forgotten, names::author_of(&newer), at)
         }
-        Some(newer) => settled(How::Superseded, names::author(&newer), at),
+        Some(newer) => settled(How::Superseded, names::author_of(&newer), at),
         None => settled(How::Forgotten, String::new(), at),
     })
 }

@@ -14,7 +14,7 @@ const CHARS: usize = 4 << 20;
 /// The most characters of one file that are counted. The rest is estimated from them.
 const OF_A_FILE: usize = 1 << 20;
 
-pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivered, Refusal> {
+pub(crate) fn cost_of_messages(cx: &Context<'_>, project: ProjectId) -> Result<Delivered, Refusal> {
     if let Err(error) = count_files(cx, project) {
         // A home that cannot be written still answers.
         tracing::debug!(%error, "cannot count files behind messages");
@@ -26,7 +26,7 @@ pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivere
             tx.messages().files(project)?,
         ))
     })?;
-    let full_tokens = of_all(files.tokens, files.counted, files.all);
+    let full_tokens = extrapolate_total(files.tokens, files.counted, files.all);
     Ok(Delivered {
         tokens: sums.tokens,
         full_tokens,
@@ -50,13 +50,13 @@ fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     let repo = cx.repo().ok().flatten();
     let (mut counted, mut looked) = (Vec::new(), 0);
     for file in files {
-        match read(repo, &shelf, &file) {
+        match resolve_file(repo, &shelf, &file) {
             Ok(found) => {
-                let (tokens, chars) = tokens_of(&found);
+                let (tokens, chars) = estimate_tokens(&found);
                 looked += chars;
                 counted.push((file, Some(tokens)));
             }
-            Err(refusal) if is_final(refusal.code) => counted.push((file, None)),
+            Err(refusal) if is_lasting_failure(refusal.code) => counted.push((file, None)),
             // The file may be available at the next request.
             Err(_) => {}
         }
@@ -74,32 +74,36 @@ fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     })
 }
 
-fn read(repo: Option<&Repo>, shelf: &HomeShelf<'_>, file: &str) -> Result<Resolved, Refusal> {
+fn resolve_file(
+    repo: Option<&Repo>,
+    shelf: &HomeShelf<'_>,
+    file: &str,
+) -> Result<Resolved, Refusal> {
     let pointer: Pointer = file.parse()?;
     resolve(repo, shelf, &pointer)
 }
 
 /// Whether a pinned file can never be read.
-fn is_final(code: Code) -> bool {
+fn is_lasting_failure(code: Code) -> bool {
     matches!(code, Code::PointerNotFound | Code::PointerInvalid)
 }
 
 /// The tokens of a file, and how many characters were read.
-fn tokens_of(file: &Resolved) -> (u64, usize) {
+fn estimate_tokens(file: &Resolved) -> (u64, usize) {
     let text = file.text_up_to(OF_A_FILE);
     let (tokens, chars) = (count_tokens(&text) as u64, text.chars().count());
     if chars < OF_A_FILE {
         (tokens, chars)
     } else {
         (
-            of_all(tokens, text.len() as u64, file.bytes.len() as u64),
+            extrapolate_total(tokens, text.len() as u64, file.bytes.len() as u64),
             chars,
         )
     }
 }
 
 /// The total of all files, estimated from those that were counted.
-fn of_all(sum: u64, counted: u64, all: u64) -> u64 {
+fn extrapolate_total(sum: u64, counted: u64, all: u64) -> u64 {
     let of_all = u128::from(sum) * u128::from(all.max(counted));
     let of_all = of_all.checked_div(u128::from(counted)).unwrap_or_default();
     u64::try_from(of_all).unwrap_or(u64::MAX)

@@ -30,23 +30,23 @@ pub(super) fn claim(i: usize) -> String {
 }
 
 /// Returns which claim the nth question is about.
-pub(super) fn asked(n: usize, engrams: usize) -> usize {
+pub(super) fn asked_claim(n: usize, engrams: usize) -> usize {
     (n * 7919) % engrams
 }
 
 /// Returns a query about one claim, since no other mentions the same name.
-pub(super) fn topic(which: usize) -> String {
+pub(super) fn question_about(which: usize) -> String {
     format!("svc{which:05} retry backoff limit")
 }
 
 /// Returns a question that matches as many claims as are wanted: of 10,000, eleven contain the same
 /// number.
-pub(super) fn common_topic(n: usize) -> String {
+pub(super) fn common_question(n: usize) -> String {
     format!("retry backoff limit {} per minute", 100 + (n * 7) % 900)
 }
 
 /// Returns the arguments of `engram_commit` for the nth claim.
-pub(super) fn commit(i: usize) -> Value {
+pub(super) fn commit_arguments(i: usize) -> Value {
     let (file, line) = (i % FILES, 1 + i % (LINES - 4));
     json!({
         "content": claim(i),
@@ -57,12 +57,12 @@ pub(super) fn commit(i: usize) -> Value {
 }
 
 /// Returns the arguments of `engram_query`.
-pub(super) fn query(topic: &str) -> Value {
+pub(super) fn query_arguments(topic: &str) -> Value {
     json!({ "topic": topic, "limit": WANTED })
 }
 
 /// Returns the arguments of `engram_deref`.
-pub(super) fn deref(i: usize) -> Value {
+pub(super) fn deref_arguments(i: usize) -> Value {
     let (file, line) = (i % FILES, 1 + i % (LINES - 4));
     json!({ "pointer": format!("repo:src/file{file}.rs#L{line}-L{}@HEAD", line + 4) })
 }
@@ -81,7 +81,7 @@ pub(super) fn is_full(result: &Value) -> bool {
 }
 
 /// Creates a home without limits, and a repository with the files that claims point into.
-pub(super) fn place() -> Result<Ground> {
+pub(super) fn create_ground() -> Result<Ground> {
     let limits = "[limits.deref]\nrepo_spans = 100000000\ntokens = 1000000000\n";
     let place = Ground::new("bench", &format!("{NO_RATE}{limits}"))?;
     fs::create_dir_all(place.repo().join("src"))?;
@@ -103,7 +103,7 @@ pub(super) fn git_show(place: &Ground, i: usize) -> Result<()> {
 }
 
 /// Returns `engram mcp` for a home.
-pub(super) fn server(binary: &Path, home: &Path, repo: &Path) -> Command {
+pub(super) fn mcp_command(binary: &Path, home: &Path, repo: &Path) -> Command {
     let mut server = engram(binary, home, repo);
     server.arg("mcp");
     server

@@ -6,9 +6,12 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::{
-    client::{LineClient, Party, in_turn},
-    place::{commit, deref, place, query, server, topic},
-    table::{self, Bar, row},
+    client::{LineClient, Party, call_in_turn},
+    table::{self, Bar, print_row},
+    workload::{
+        commit_arguments, create_ground, deref_arguments, mcp_command, query_arguments,
+        question_about,
+    },
 };
 
 /// Calls of each tool by each build.
@@ -18,25 +21,25 @@ const CALLS: usize = 2_000;
 const MOST: f64 = 1.1;
 
 pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
-    let place = place()?;
+    let place = create_ground()?;
     let (now_home, before_home) = (place.another_home("now")?, place.another_home("before")?);
-    let mut now = LineClient::greet(&mut server(binary, &now_home, &place.repo()))?;
-    let mut then = LineClient::greet(&mut server(before, &before_home, &place.repo()))?;
-    table::head();
+    let mut now = LineClient::start_mcp(&mut mcp_command(binary, &now_home, &place.repo()))?;
+    let mut then = LineClient::start_mcp(&mut mcp_command(before, &before_home, &place.repo()))?;
+    table::print_head();
     for (tool, arguments) in [
-        ("engram_commit", commit as fn(usize) -> Value),
-        ("engram_query", |at| query(&topic(at))),
-        ("engram_deref", deref),
+        ("engram_commit", commit_arguments as fn(usize) -> Value),
+        ("engram_query", |at| query_arguments(&question_about(at))),
+        ("engram_deref", deref_arguments),
     ] {
         let mut parties = [
             Party::new(&mut now, tool, arguments),
             Party::new(&mut then, tool, arguments),
         ];
-        in_turn(0..CALLS, &mut parties)?;
+        call_in_turn(0..CALLS, &mut parties)?;
         let [ours, others] = &parties;
         for at in [0.5, 0.95] {
             let bar = Bar::at_most(MOST);
-            row(
+            print_row(
                 tool,
                 &ours.times,
                 ("the other build", &others.times),
