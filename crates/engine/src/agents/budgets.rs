@@ -8,7 +8,7 @@ use crate::{
     },
     context::{
         Context,
-        caller::{in_project, kin_of},
+        caller::{in_project, kin_of, known_to},
         names::TakenNames,
         plan::{Plan, Planned},
         project,
@@ -116,7 +116,7 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
     let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
-        let found = in_project(tx, ground.project, &ask.agent)?;
+        let found = known_to(cx.caller, tx, ground.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown(&ask.agent))?;
         refuse_decision(cx.caller, &kin_of(agent.clone()))?;
         let next = Agent {

@@ -4,7 +4,7 @@ use crate::{
     agents::opened::unknown,
     context::{
         Context, Ground,
-        caller::{digest_of, in_project, kin_of},
+        caller::{digest_of, in_project, kin_of, known_to},
         names::{self, TakenNames},
         plan::{Plan, Planned},
         screen::{screen_secret, screen_snapshot, screen_text},
@@ -109,14 +109,14 @@ pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, R
 pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
     let ground = cx.ground(true)?;
     let store = &cx.engine.store;
-    let asked = store.read(|tx| waiting(tx, ground.project, &ask.id))?;
+    let asked = store.read(|tx| waiting(cx, tx, ground.project, &ask.id))?;
     let wish = Wish::Read {
         pointer: asked.pointer.parse()?,
         cap_tokens: ask.cap_tokens,
     };
     // The grant gets the id of its request, so that the id finds both.
     issue(cx, &ground, Some(ask.id.clone()), |tx| {
-        waiting(tx, ground.project, &ask.id)?;
+        waiting(cx, tx, ground.project, &ask.id)?;
         Ok(GrantDraft {
             to: &asked.agent,
             wish: &wish,
@@ -141,7 +141,7 @@ fn issue<'a>(
         decide::admit(cx, tx)?;
         let wanted = wanted(tx)?;
         let giver = giver(cx, tx, ground.project, wanted.by)?;
-        let to = known(tx, ground.project, wanted.to)?;
+        let to = known(cx, tx, ground.project, wanted.to)?;
         let seconds = wanted
             .ttl
             .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
@@ -195,7 +195,7 @@ fn giver(
     by: Option<&AgentId>,
 ) -> Result<Caller, Refusal> {
     match (cx.caller, by) {
-        (Caller::User, Some(by)) => known(tx, project, by).map(|it| Caller::Agent(it.agent)),
+        (Caller::User, Some(by)) => known(cx, tx, project, by).map(|it| Caller::Agent(it.agent)),
         (Caller::Agent(agent), Some(by)) if agent != by => Err(Refusal::new(
             Code::ScopeDenied,
             "an agent may grant only in its own name",
@@ -265,9 +265,10 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
-        let found = tx.grants().find(ground.project, id)?;
-        let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
-        let to = known(tx, ground.project, &grant.to)?;
+        let none = || missing("grant", id, "`engram grant list`");
+        let grant = tx.grants().find(ground.project, id)?.ok_or_else(none)?;
+        let to = known_to(cx.caller, tx, ground.project, &grant.to)?;
+        let to = kin_of(to.ok_or_else(none)?);
         refuse_revoke(cx.caller, &grant, &to)?;
         let state = aged(tx, grant, now)?.state(now);
         if state != GrantState::Open {
@@ -410,8 +411,7 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
     let by = decide::speaker(cx, None)?;
     decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
-        let asked = waiting(tx, ground.project, &ask.id)?;
-        refuse_decision(cx.caller, &known(tx, ground.project, &asked.agent)?)?;
+        waiting(cx, tx, ground.project, &ask.id)?;
         Ok(Plan::of(
             planned(vec![Operation::Denied(denied.clone())], &by),
             (),
@@ -466,14 +466,18 @@ fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
     }
 }
 
-/// Returns a request that nobody has answered.
+/// Returns a request that the caller may answer and nobody has answered. Its state is told only to
+/// who may answer it.
 fn waiting(
+    cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
     id: &str,
 ) -> Result<engram_store::ReadRequest, Refusal> {
-    let found = tx.grants().request(project, id)?;
-    let asked = found.ok_or_else(|| missing("request", id, "`engram requests`"))?;
+    let none = || missing("request", id, "`engram requests`");
+    let asked = tx.grants().request(project, id)?.ok_or_else(none)?;
+    let agent = known_to(cx.caller, tx, project, &asked.agent)?;
+    refuse_decision(cx.caller, &kin_of(agent.ok_or_else(none)?))?;
     match asked.state {
         RequestState::Waiting => Ok(asked),
         state => Err(Refusal::new(
@@ -484,9 +488,14 @@ fn waiting(
     }
 }
 
-/// Returns an agent of this project as a node of the agents' tree.
-fn known(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<Kin, Refusal> {
-    let found = in_project(tx, project, id)?;
+/// Returns an agent that the caller may know of as a node of the agents' tree.
+fn known(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    id: &AgentId,
+) -> Result<Kin, Refusal> {
+    let found = known_to(cx.caller, tx, project, id)?;
     found.map(kin_of).ok_or_else(|| unknown(id))
 }
 

@@ -7,7 +7,7 @@ use crate::{
     },
     context::{
         Context, Ground,
-        caller::{digest_of, in_project, kin_of},
+        caller::{digest_of, kin_of, known_to},
         plan::{Plan, Planned},
     },
     decide,
@@ -105,7 +105,7 @@ pub(crate) fn tell(
 pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
     let project = cx.project()?;
     cx.engine.store.read(|tx| match to {
-        Some(to) => Ok(in_project(tx, project, to)?.into_iter().collect()),
+        Some(to) => Ok(known_to(cx.caller, tx, project, to)?.into_iter().collect()),
         None => Ok(tx.family(project, cx.caller.agent(), usize::MAX)?),
     })
 }

@@ -58,8 +58,8 @@ fn a_parent_begins_the_turn_of_its_child() {
         };
         engine.0.ask(who, ask::NextTurn(next))
     };
-    for who in ["ada", "bob"] {
-        refused(next(&called(who), None), Code::ScopeDenied);
+    for (who, code) in [("ada", Code::ScopeDenied), ("bob", Code::NotFound)] {
+        refused(next(&called(who), None), code);
     }
     next(&called("lead"), Some("review")).unwrap();
     let shown = there

@@ -166,13 +166,13 @@ fn the_bound_is_that_of_a_turn_which_no_agent_begins_for_itself() {
             is_bound(&there, "ada", "your parent's turn");
         }),
         ("a turn of one's own", |_, engine| {
-            for who in ["lead", "ada"] {
+            for (who, code) in [("lead", Code::ScopeDenied), ("ada", Code::NotFound)] {
                 let own = NextTurn {
                     agent: AgentId("lead".to_owned()),
                     turn: None,
                 };
                 let began = engine.0.ask(&called(who), ask::NextTurn(own));
-                refused(began, Code::ScopeDenied);
+                refused(began, code);
             }
             refused(
                 open(engine, &called("lead"), "lead", None),
