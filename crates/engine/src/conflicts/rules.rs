@@ -50,7 +50,17 @@ pub(crate) fn goes_on_with(
 
 /// Whether both sides of a conflict hold now.
 pub(crate) fn both_hold(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<bool, Refusal> {
-    Ok(goes_on(pair, &holding(tx, pair, clock, &[], &[])?))
+    goes_on_without(tx, pair, clock, &[])
+}
+
+/// Whether a conflict goes on once these versions have ended.
+pub(crate) fn goes_on_without(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    clock: Timestamp,
+    ended: &[EngramId],
+) -> Result<bool, Refusal> {
+    Ok(goes_on(pair, &holding(tx, pair, clock, ended, &[])?))
 }
 
 /// The conflict that covers a conflict of a run: the same sides contradict each other for

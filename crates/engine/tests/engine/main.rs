@@ -37,6 +37,7 @@ mod read_requests;
 mod rebuild;
 mod recall;
 mod requests;
+mod same_words;
 mod sample;
 mod scopes;
 mod series;
