@@ -13,13 +13,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engram_engine::{Engine, is_token};
-use engram_model::{AgentId, Call, Code, Refusal};
+use engram_model::{Call, Code, Refusal};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{
     Api, RefusalResponse,
-    connection_places::{ConnectionPlace, Digest, TokenHolder},
+    connection_places::{ConnectionPlace, Digest, ProvenAgent, TokenHolder},
 };
 use crate::http_caller::HttpCaller;
 
@@ -206,21 +206,26 @@ pub(super) async fn token(
 /// Adds the caller to the request; for an agent, with its permit.
 pub(super) async fn caller(
     State((guard, api)): State<(Arc<Guard>, Api)>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
     let place = request.extensions().get::<Arc<ConnectionPlace>>();
-    let who = match bearer(request.headers()) {
-        Some(token) if guard.knows(token) => {
-            keep(place, TokenHolder::User).map(|()| HttpCaller::User)
-        }
+    let proven = match bearer(request.headers()) {
+        Some(token) if guard.knows(token) => keep(place, TokenHolder::User).map(|()| None),
         // Only well-formed tokens are looked up in the home.
-        Some(token) if is_token(token) => agent(token, place, &api).await,
+        Some(token) if is_token(token) => agent(token, place, &api)
+            .await
+            .map(|agent| Some((token.to_owned(), agent))),
         _ => Err(unproven()),
     };
-    let who = match who {
-        Ok(who) => who,
-        Err(refused) => return last(refused.into_response()),
+    let known = match proven {
+        Ok(None) => Ok((HttpCaller::User, request)),
+        Ok(Some((token, agent))) => permitted(token, &agent, request, &api).await,
+        Err(refused) => Err(last(refused.into_response())),
+    };
+    let (who, mut request) = match known {
+        Ok(known) => known,
+        Err(refused) => return refused,
     };
     request.extensions_mut().insert(who);
     let answer = next.run(request).await;
@@ -230,6 +235,23 @@ pub(super) async fn caller(
     }
 }
 
+/// Returns an agent with its permit, and its request with the whole body. A permit is for work: a
+/// body that arrives slowly, or never, must not hold one.
+async fn permitted(
+    token: String,
+    agent: &ProvenAgent,
+    request: Request,
+    api: &Api,
+) -> Result<(HttpCaller, Request), Response> {
+    let (head, body) = request.into_parts();
+    let body = api.whole(body).await;
+    let body = body.map_err(IntoResponse::into_response)?;
+    let permit = api.permits.of(&agent.handle, &agent.root).await;
+    let permit = permit.map_err(|refusal| last(RefusalResponse::from(refusal).into_response()))?;
+    let request = Request::from_parts(head, body.into());
+    Ok((HttpCaller::Agent { token, permit }, request))
+}
+
 /// Closes the connection of a stranger, or of a caller over its limit, so that it keeps no place.
 fn last(mut answer: Response) -> Response {
     let close = HeaderValue::from_static("close");
@@ -237,30 +259,41 @@ fn last(mut answer: Response) -> Response {
     answer
 }
 
-/// Returns the agent of a token, with its permit. If the token proved its agent on this connection
-/// before, the look-up is left to the request itself, which saves a hand-over to another thread.
+/// Returns the agent of a token, whose connection gets a place. If the token proved its agent on
+/// this connection before, the look-up is left to the request itself, which saves a hand-over to
+/// another thread.
 async fn agent(
     token: &str,
     place: Option<&Arc<ConnectionPlace>>,
     api: &Api,
-) -> Result<HttpCaller, RefusalResponse> {
+) -> Result<ProvenAgent, RefusalResponse> {
     let digest = Sha256::digest(token).into();
-    let handle = match place.and_then(|it| it.proven(&digest)) {
-        Some(handle) => handle,
+    let agent = match place.and_then(|it| it.proven(&digest)) {
+        Some(agent) => agent,
         None => {
-            let handle = look_up(token.to_owned(), Arc::clone(&api.engine)).await?;
-            place.inspect(|it| it.prove(digest, handle.clone()));
-            handle
+            let agent = look_up(token.to_owned(), digest, Arc::clone(&api.engine)).await?;
+            place.inspect(|it| it.prove(agent.clone()));
+            agent
         }
     };
-    keep(place, TokenHolder::Agent(digest))?;
-    let permit = api.permits.of(&handle).await?;
-    let token = token.to_owned();
-    Ok(HttpCaller::Agent { token, permit })
+    keep(place, TokenHolder::Agent(digest, agent.root.clone()))?;
+    Ok(agent)
 }
 
-async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalResponse> {
-    let looked = tokio::task::spawn_blocking(move || engine.agent_of(&token));
+async fn look_up(
+    token: String,
+    digest: Digest,
+    engine: Arc<Engine>,
+) -> Result<ProvenAgent, RefusalResponse> {
+    let looked = tokio::task::spawn_blocking(move || {
+        let handle = engine.agent_of(&token)?;
+        let root = engine.root_of(&handle)?;
+        Ok(ProvenAgent {
+            digest,
+            handle,
+            root,
+        })
+    });
     looked.await.map_err(|_| unproven())?.map_err(not_proven)
 }
 
