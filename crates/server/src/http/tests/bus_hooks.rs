@@ -85,7 +85,7 @@ async fn a_broadcast_carries_the_brief() {
     );
     assert_eq!(sent["sent"][0]["message"]["budgets"], json!({}));
     let child = bus.call(&ada, PARENT, told).await;
-    assert_eq!(Bus::code(&child), (403, "SCOPE_DENIED"));
+    assert_eq!(Bus::code(&child), (404, "NOT_FOUND"));
 }
 
 /// Retrieval always returns pointers, excerpts while the turn can pay for them, and claims that
