@@ -1,6 +1,7 @@
 //! Permits for requests. They limit how many requests an agent may have under way at once, over
-//! all its connections, and how many all agents together may have, so that the user's requests
-//! always find room. Further requests wait for a limited time.
+//! all its connections, how many all agents of a tree may have, so that an agent cannot use its
+//! children to keep others out, and how many all agents together may have, so that the user's
+//! requests always find room. Further requests wait for a limited time.
 
 use std::{
     collections::HashMap,
@@ -25,35 +26,72 @@ pub(crate) const WAIT: Duration = Duration::from_secs(10);
 /// The permits of the agents that this process answers.
 pub(crate) struct RequestPermits {
     all: Arc<Semaphore>,
-    /// The agents that hold a permit or wait for one.
-    each: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
+    /// The permits of each agent that holds one or waits for one.
+    each: Shares,
+    /// The permits of each tree, by its root.
+    trees: Shares,
     patience: Duration,
+}
+
+/// Permits of which each agent may hold as many.
+struct Shares {
+    each: usize,
+    in_use: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
+}
+
+impl Shares {
+    fn new(each: usize) -> Self {
+        let in_use = Mutex::default();
+        Self { each, in_use }
+    }
+
+    fn of(&self, agent: &AgentId) -> Arc<Semaphore> {
+        let mut in_use = lock(&self.in_use);
+        if let Some(share) = in_use.get(agent).and_then(Weak::upgrade) {
+            return share;
+        }
+        in_use.retain(|_, it| it.strong_count() > 0);
+        let share = Arc::new(Semaphore::new(self.each));
+        in_use.insert(agent.clone(), Arc::downgrade(&share));
+        share
+    }
 }
 
 /// The right of an agent's request to be under way. Clones share one right.
 #[derive(Clone)]
 pub(crate) struct RequestPermit(
-    #[expect(dead_code, reason = "held, not read")] Arc<[OwnedSemaphorePermit; 2]>,
+    #[expect(dead_code, reason = "held, not read")] Arc<[OwnedSemaphorePermit; 3]>,
 );
 
 impl RequestPermits {
-    /// Allows `all` requests of agents at once; a further request waits for at most `patience`.
-    pub(crate) fn new(all: usize, patience: Duration) -> Self {
+    /// Allows `all` requests of agents at once, and `tree` of each tree; a further request waits
+    /// for at most `patience`.
+    pub(crate) fn new(all: usize, tree: usize, patience: Duration) -> Self {
         Self {
             all: Arc::new(Semaphore::new(all)),
-            each: Mutex::default(),
+            each: Shares::new(EACH),
+            trees: Shares::new(tree),
             patience,
         }
     }
 
-    /// Waits for a permit for this agent and returns it.
+    /// Waits for a permit for this agent, whose tree has this root, and returns it.
     ///
     /// # Errors
     /// `RATE_LIMITED` if that takes too long.
-    pub(crate) async fn wait_for_permit(&self, agent: &AgentId) -> Result<RequestPermit, Refusal> {
-        let (own, all) = (self.agent_semaphore(agent), Arc::clone(&self.all));
+    pub(crate) async fn wait_for_permit(
+        &self,
+        agent: &AgentId,
+        root: &AgentId,
+    ) -> Result<RequestPermit, Refusal> {
+        let (own, tree) = (self.each.of(agent), self.trees.of(root));
         let permit = async {
-            let permit = [own.acquire_owned().await?, all.acquire_owned().await?];
+            // Who waits for one takes no place among the next.
+            let permit = [
+                own.acquire_owned().await?,
+                tree.acquire_owned().await?,
+                Arc::clone(&self.all).acquire_owned().await?,
+            ];
             Ok::<_, AcquireError>(RequestPermit(Arc::new(permit)))
         };
         let permit = timeout(self.patience, permit)
@@ -69,21 +107,10 @@ impl RequestPermits {
         })
     }
 
-    fn agent_semaphore(&self, agent: &AgentId) -> Arc<Semaphore> {
-        let mut each = lock(&self.each);
-        if let Some(own) = each.get(agent).and_then(Weak::upgrade) {
-            return own;
-        }
-        each.retain(|_, it| it.strong_count() > 0);
-        let own = Arc::new(Semaphore::new(EACH));
-        each.insert(agent.clone(), Arc::downgrade(&own));
-        own
-    }
-
     /// Counts the permits that agents hold now.
     #[cfg(test)]
     pub(crate) fn count_held(&self) -> usize {
-        let each = lock(&self.each);
+        let each = lock(&self.each.in_use);
         let live = each.values().filter_map(Weak::upgrade);
         live.map(|it| EACH - it.available_permits()).sum()
     }

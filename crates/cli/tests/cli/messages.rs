@@ -47,7 +47,7 @@ fn a_task_runs_through_messages() {
     );
     assert_eq!(reported["resend_of"], error["refusal"]);
     assert_eq!(reported["engrams"][0]["verified"], true);
-    send(&["--agent", "ada", "--to", "bob"], order).refused("SCOPE_DENIED");
+    send(&["--agent", "ada", "--to", "bob"], order).refused("NOT_FOUND");
     send(&[], &report(&[], "None.").to_string()).refused("SCOPE_DENIED");
     send(&["--agent", "nobody"], &report(&[], "None.").to_string()).refused("NOT_FOUND");
     // The words of a claim are data in the brief.

@@ -8,7 +8,7 @@ use crate::{
     },
     context::{
         Context, author,
-        caller::{agent_in_project, kin_of},
+        caller::{agent_in_project, kin_of, known_to},
         names::TakenNames,
         plan::{Plan, Planned},
         project, rates,
@@ -116,7 +116,7 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     decide::plan_and_commit(cx, &ground, |tx, _| {
         rates::admit_write(cx, tx)?;
-        let found = agent_in_project(tx, ground.project, &ask.agent)?;
+        let found = known_to(cx.caller, tx, ground.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown_agent(&ask.agent))?;
         refuse_decision(cx.caller, &kin_of(agent.clone()))?;
         let next = Agent {

@@ -4,7 +4,7 @@ use crate::{
     agents::opening::unknown_agent,
     context::{
         Context, Ground, author,
-        caller::{agent_in_project, kin_of, token_digest},
+        caller::{agent_in_project, kin_of, known_to, token_digest},
         names::{self, TakenNames},
         plan::{Plan, Planned},
         rates,
@@ -112,14 +112,14 @@ pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssu
 pub(crate) fn approve_request(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
     let ground = cx.ground(true)?;
     let store = &cx.engine.store;
-    let asked = store.read(|tx| find_waiting_request(tx, ground.project, &ask.id))?;
+    let asked = store.read(|tx| find_waiting_request(cx, tx, ground.project, &ask.id))?;
     let wish = GrantWish::Read {
         pointer: asked.pointer.parse()?,
         cap_tokens: ask.cap_tokens,
     };
     // The grant gets the id of its request, so that the id finds both.
     issue(cx, &ground, Some(ask.id.clone()), |tx| {
-        find_waiting_request(tx, ground.project, &ask.id)?;
+        find_waiting_request(cx, tx, ground.project, &ask.id)?;
         Ok(GrantDraft {
             to: &asked.agent,
             wish: &wish,
@@ -144,7 +144,7 @@ fn issue<'a>(
         rates::admit_write(cx, tx)?;
         let wanted = wanted(tx)?;
         let giver = resolve_giver(cx, tx, ground.project, wanted.by)?;
-        let to = kin_in_project(tx, ground.project, wanted.to)?;
+        let to = kin_in_project(cx, tx, ground.project, wanted.to)?;
         let seconds = wanted
             .ttl
             .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
@@ -200,7 +200,7 @@ fn resolve_giver(
 ) -> Result<Caller, Refusal> {
     match (cx.caller, by) {
         (Caller::User, Some(by)) => {
-            kin_in_project(tx, project, by).map(|it| Caller::Agent(it.agent))
+            kin_in_project(cx, tx, project, by).map(|it| Caller::Agent(it.agent))
         }
         (Caller::Agent(agent), Some(by)) if agent != by => Err(Refusal::new(
             Code::ScopeDenied,
@@ -271,9 +271,10 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     decide::plan_and_commit(cx, &ground, |tx, _| {
-        let found = tx.grants().find(ground.project, id)?;
-        let grant = found.ok_or_else(|| no_such("grant", id, "`engram grant list`"))?;
-        let to = kin_in_project(tx, ground.project, &grant.to)?;
+        let none = || no_such("grant", id, "`engram grant list`");
+        let grant = tx.grants().find(ground.project, id)?.ok_or_else(none)?;
+        let to = known_to(cx.caller, tx, ground.project, &grant.to)?;
+        let to = kin_of(to.ok_or_else(none)?);
         refuse_revoke(cx.caller, &grant, &to)?;
         let state = expire_overdue(tx, grant, now)?.state(now);
         if state != GrantState::Open {
@@ -420,11 +421,7 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
     let by = author::author_of(cx, None)?;
     decide::plan_and_commit(cx, &ground, |tx, _| {
         rates::admit_write(cx, tx)?;
-        let asked = find_waiting_request(tx, ground.project, &ask.id)?;
-        refuse_decision(
-            cx.caller,
-            &kin_in_project(tx, ground.project, &asked.agent)?,
-        )?;
+        find_waiting_request(cx, tx, ground.project, &ask.id)?;
         Ok(Plan::of(
             private_entries(vec![Operation::Denied(denied.clone())], &by),
             (),
@@ -479,14 +476,18 @@ fn shown_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
     }
 }
 
-/// Returns a request that nobody has answered.
+/// Returns a request that the caller may answer and nobody has answered. Its state is told only to
+/// who may answer it.
 fn find_waiting_request(
+    cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
     id: &str,
 ) -> Result<engram_store::ReadRequest, Refusal> {
-    let found = tx.grants().request(project, id)?;
-    let asked = found.ok_or_else(|| no_such("request", id, "`engram requests`"))?;
+    let none = || no_such("request", id, "`engram requests`");
+    let asked = tx.grants().request(project, id)?.ok_or_else(none)?;
+    let agent = known_to(cx.caller, tx, project, &asked.agent)?;
+    refuse_decision(cx.caller, &kin_of(agent.ok_or_else(none)?))?;
     match asked.state {
         RequestState::Waiting => Ok(asked),
         state => Err(Refusal::new(
@@ -497,9 +498,14 @@ fn find_waiting_request(
     }
 }
 
-/// Returns an agent of this project as a node of the agents' tree.
-fn kin_in_project(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<AgentNode, Refusal> {
-    let found = agent_in_project(tx, project, id)?;
+/// Returns an agent that the caller may know of as a node of the agents' tree.
+fn kin_in_project(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    id: &AgentId,
+) -> Result<AgentNode, Refusal> {
+    let found = known_to(cx.caller, tx, project, id)?;
     found.map(kin_of).ok_or_else(|| unknown_agent(id))
 }
 

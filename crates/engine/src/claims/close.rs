@@ -12,7 +12,7 @@ use crate::{
         quotations::{Quotations, words_in_json},
         read,
     },
-    conflicts::risks::refuse_open_report,
+    conflicts::{lifecycle::goes_on_without, risks::refuse_open_report},
     context::{
         Context, Ground, author,
         caller::kin_of,
@@ -22,10 +22,11 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, Pointer,
-    ProjectId, Refusal, Scope, Target, operation::Redaction,
+    Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, OperationKind,
+    Pointer, ProjectId, Refusal, Scope, Target, operation::Redaction,
 };
 use engram_store::{Index, Reader};
+use jiff::Timestamp;
 
 pub(crate) fn forget_claim(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
     let engram = read::find_version(cx, id)?;
@@ -75,8 +76,8 @@ pub(crate) fn refuse_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refusal>
     }
 }
 
-/// Erases a claim in every version with its words, a note, or the text of a message. This covers
-/// words, topic, author, addresses, and stored files that nothing else needs, in the database, the
+/// Erases a claim wherever its author said it, a note, or the text of a message. This covers words,
+/// topic, author, addresses, and stored files that nothing else needs, in the database, the
 /// write-ahead log and, through its follower, the index. Texts that only judge or cite the claim
 /// are erased if they quote it; other quotations are listed.
 pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
@@ -92,7 +93,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
                 reasons: vec![seq],
                 ..Redaction::default()
             };
-            record_erasure(cx, id, project, false, &words_in_json(&text), |_| {
+            record_erasure(cx, id, project, false, &words_in_json(&text), |_, _| {
                 Ok(said.clone())
             })?
         }
@@ -106,7 +107,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
             let addresses = [address];
             let event = store.read::<_, Refusal>(|tx| Ok(tx.events().text_at(seq)?))?;
             let text = event.map(|(text, _)| text).unwrap_or_default();
-            record_erasure(cx, id, project, false, &text, |tx| {
+            record_erasure(cx, id, project, false, &text, |tx, _| {
                 complete_redaction(tx, project, said.clone(), &addresses)
             })?
         }
@@ -121,9 +122,14 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
                     ..open
                 })?;
             let shareable = engram.scope != Scope::Run;
-            record_erasure(cx, id, engram.project, shareable, &engram.claim, |tx| {
-                plan_redaction(tx, &engram)
-            })?
+            record_erasure(
+                cx,
+                id,
+                engram.project,
+                shareable,
+                &engram.claim,
+                |tx, known| plan_redaction(tx, &engram, clock, &mut known.repeated),
+            )?
         }
     };
     let mut pending = finish_erasing(cx.engine, reply.seq)?;
@@ -143,13 +149,13 @@ fn record_erasure(
     project: ProjectId,
     shareable: bool,
     text: &str,
-    plan: impl Fn(&Reader<'_>) -> Result<Redaction, Refusal>,
+    plan: impl Fn(&Reader<'_>, &mut Quotations) -> Result<Redaction, Refusal>,
 ) -> Result<(ForgetReply, Quotations), Refusal> {
     // Kept across repeated plans, so that each plan reads only new entries.
     let quotations = RefCell::new(Quotations::of(text));
     let reply = record_in_project(cx, id, project, shareable, |tx| {
-        let mut erased = plan(tx)?;
         let mut quotations = quotations.borrow_mut();
+        let mut erased = plan(tx, &mut quotations)?;
         erased
             .reasons
             .extend(quotations.read_new_entries(tx, project)?);
@@ -204,10 +210,21 @@ fn finish_erasing(engine: &Engine, seq: u64) -> Result<Vec<String>, Refusal> {
     Ok(pending)
 }
 
-/// Plans the erasure of every version with these words, the to-dos that quote them, and every event
-/// that repeats them: one with the same text, or the event of making a claim without evidence.
-fn plan_redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
-    let mut versions = tx.versions_saying(engram.project, &engram.content_hash)?;
+/// Plans the erasure of what the author of a claim said in these words: every version of the claim,
+/// the events of making it, the to-dos that ask about it, and the author's other claims and notes,
+/// which it lists as `repeated`. What others said in the same words stays, as any quotation does.
+fn plan_redaction(
+    tx: &Reader<'_>,
+    engram: &Engram,
+    clock: Timestamp,
+    repeated: &mut Vec<(OperationKind, u64)>,
+) -> Result<Redaction, Refusal> {
+    let hash = &engram.content_hash;
+    let mut versions = tx.versions_saying(engram.project, hash)?;
+    versions.retain(|it| it.lineage_id == engram.lineage_id || it.agent == engram.agent);
+    let is_other = |it: &&Engram| it.lineage_id != engram.lineage_id;
+    let others = versions.iter().filter(is_other).map(|it| it.seq);
+    *repeated = others.map(|seq| (OperationKind::Stored, seq)).collect();
     for lineage in versions
         .iter()
         .map(|it| it.lineage_id)
@@ -219,24 +236,21 @@ fn plan_redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal
                 .filter(|it| !it.redacted),
         );
     }
-    let hash = &engram.content_hash;
+    let mut events = made_by(tx, &versions)?;
     let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
-    let mut events = tx.events().with_digest(engram.project, digest)?;
-    let pointers: Vec<Pointer> = versions.iter().flat_map(|it| it.pointers.clone()).collect();
-    for pointer in &pointers {
-        if let Target::Sam { kind, slug, date } = &pointer.target
-            && kind == OWN_EVENT
-        {
-            events.extend(tx.events().at_address(engram.project, kind, slug, *date)?);
+    for seq in tx.events().with_digest(engram.project, digest)? {
+        if is_of(tx, seq, engram)? && !events.contains(&seq) {
+            repeated.push((OperationKind::Noted, seq));
+            events.push(seq);
         }
     }
     events.sort_unstable();
-    events.dedup();
-    let mut addresses: Vec<String> = pointers.iter().map(Pointer::address).collect();
+    let pointers = versions.iter().flat_map(|it| &it.pointers);
+    let mut addresses: Vec<String> = pointers.map(Pointer::address).collect();
     addresses.sort_unstable();
     addresses.dedup();
     // The report of a conflict also shows the other side's evidence, which stays.
-    let reasons = collect_reasons(tx, &mut versions)?;
+    let reasons = collect_reasons(tx, &mut versions, clock)?;
     let said = Redaction {
         id: engram.id,
         content_hash: hash.clone(),
@@ -249,9 +263,41 @@ fn plan_redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal
     complete_redaction(tx, engram.project, said, &addresses)
 }
 
+/// The places of the events of making these versions. Two authors who say the same without evidence
+/// share an address, but each has an event.
+fn made_by(tx: &Reader<'_>, versions: &[Engram]) -> Result<Vec<u64>, Refusal> {
+    let mut events = Vec::new();
+    for version in versions {
+        for pointer in &version.pointers {
+            if let Target::Sam { kind, slug, date } = &pointer.target
+                && kind == OWN_EVENT
+            {
+                for seq in tx.events().at_address(version.project, kind, slug, *date)? {
+                    if is_of(tx, seq, version)? && !events.contains(&seq) {
+                        events.push(seq);
+                    }
+                }
+            }
+        }
+    }
+    Ok(events)
+}
+
+/// Whether the text of an event is there, by the author of this version.
+fn is_of(tx: &Reader<'_>, event: u64, version: &Engram) -> Result<bool, Refusal> {
+    let said = tx.events().text_at(event)?;
+    Ok(said.is_some_and(|(_, by)| by.agent == version.agent))
+}
+
 /// The places of entries about conflicts of these versions; their words are erased with the
-/// versions' words. Adds the risk engrams that repeat the words to the versions.
-fn collect_reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
+/// versions' words. Adds the risk engrams that repeat the words to the versions. A conflict that
+/// goes on, because others say the same, keeps its words.
+fn collect_reasons(
+    tx: &Reader<'_>,
+    versions: &mut Vec<Engram>,
+    clock: Timestamp,
+) -> Result<Vec<u64>, Refusal> {
+    let ending: Vec<EngramId> = versions.iter().map(|it| it.id).collect();
     let mut pairs = BTreeMap::new();
     for engram in versions.iter() {
         if let Some(side) = tx.side_of(engram.id)? {
@@ -261,6 +307,9 @@ fn collect_reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u6
     }
     let mut places = Vec::new();
     for pair in pairs.values() {
+        if goes_on_without(tx, pair, clock, &ending)? {
+            continue;
+        }
         for place in tx.entries_about(pair.id)? {
             places.push(place);
             let found = tx.contradiction(place)?;

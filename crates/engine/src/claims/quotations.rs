@@ -23,6 +23,9 @@ pub(crate) struct Quotations {
     /// The kinds and places of entries whose words stay. Only places are kept, because the text may
     /// be a single word that many entries quote.
     staying: Vec<(OperationKind, u64)>,
+    /// The kinds and places of claims and notes that are erased because the author of the text said
+    /// the same there.
+    pub(crate) repeated: Vec<(OperationKind, u64)>,
 }
 
 impl Quotations {
@@ -59,10 +62,12 @@ impl Quotations {
         Ok(self.going.iter().map(|(_, seq)| *seq).collect())
     }
 
-    /// Descriptions of the quotations that are erased.
+    /// Descriptions of the repetitions and quotations that are erased.
     pub(crate) fn describe_erased(&self) -> Vec<String> {
         let name = |(kind, seq): &(OperationKind, u64)| {
             let what = match kind {
+                OperationKind::Stored => "another engram of its author",
+                OperationKind::Noted => "a note of its author",
                 OperationKind::Pinned => "a pin",
                 OperationKind::Requested => "the reason for a request",
                 OperationKind::Denied => "the reason for a denial",
@@ -71,8 +76,9 @@ impl Quotations {
             };
             format!("{what} that quoted it (entry {seq})")
         };
-        let mut gone: Vec<String> = self.going.iter().take(NAMED).map(name).collect();
-        let more = self.going.len().saturating_sub(NAMED) as u64;
+        let all = || self.repeated.iter().chain(&self.going);
+        let mut gone: Vec<String> = all().take(NAMED).map(name).collect();
+        let more = all().count().saturating_sub(NAMED) as u64;
         if more > 0 {
             gone.push(format!(
                 "{} quoting it",

@@ -50,7 +50,20 @@ pub(crate) fn is_ongoing_after(
 
 /// Whether both sides of a conflict hold now.
 pub(crate) fn both_hold(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<bool, Refusal> {
-    Ok(is_ongoing(pair, &holding_sides(tx, pair, clock, &[], &[])?))
+    goes_on_without(tx, pair, clock, &[])
+}
+
+/// Whether a conflict goes on once these versions have ended.
+pub(crate) fn goes_on_without(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    clock: Timestamp,
+    ended: &[EngramId],
+) -> Result<bool, Refusal> {
+    Ok(is_ongoing(
+        pair,
+        &holding_sides(tx, pair, clock, ended, &[])?,
+    ))
 }
 
 /// The conflict that covers a conflict of a run: the same sides contradict each other for

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Mutex};
 
 use engram_gateway::{AgentNode, GENERATIONS};
 use engram_model::{
-    AgentId, Code, ProjectId, Refusal, RunId, is_hidden,
+    AgentId, Caller, Code, ProjectId, Refusal, RunId, is_hidden,
     operation::{Agent, Topics},
 };
 use engram_store::{Reader, Store};
@@ -176,6 +176,22 @@ pub(crate) fn agent_in_project(
     id: &AgentId,
 ) -> Result<Option<Agent>, Refusal> {
     Ok(tx.agent(id)?.filter(|it| it.project == project))
+}
+
+/// Returns an agent of this project that the caller may know of: itself or an agent below it. The
+/// user may know of all. An agent must not be able to tell a hidden agent from a missing one.
+pub(crate) fn known_to(
+    caller: &Caller,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    id: &AgentId,
+) -> Result<Option<Agent>, Refusal> {
+    let found = agent_in_project(tx, project, id)?;
+    let Caller::Agent(me) = caller else {
+        return Ok(found);
+    };
+    let line = agent_and_ancestors(tx, found.as_ref())?;
+    Ok(found.filter(|_| line.iter().any(|it| it.handle == *me)))
 }
 
 /// An agent and its ancestors: itself first, then its parent.

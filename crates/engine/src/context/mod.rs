@@ -411,6 +411,18 @@ impl Engine {
         })
     }
 
+    /// The root of an agent's tree: the agent that it descends from, or itself.
+    ///
+    /// # Errors
+    /// If the home cannot be read.
+    pub fn root_of(&self, agent: &AgentId) -> Result<AgentId, Refusal> {
+        self.ensure_open()?;
+        self.store.read(|tx| {
+            let line = caller::agent_and_ancestors(tx, tx.agent(agent)?.as_ref())?;
+            Ok(line.last().map_or(agent, |root| &root.handle).clone())
+        })
+    }
+
     /// The limits of an agent.
     pub(crate) fn limits_of(&self, tx: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
         limits_for(tx, &self.config.limits, tx.agent(agent)?.as_ref())

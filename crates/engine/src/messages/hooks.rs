@@ -14,7 +14,7 @@ use crate::{
     },
     context::{
         Context,
-        caller::{agent_in_project, kin_of},
+        caller::{kin_of, known_to},
         limits_for,
     },
     evidence::gather,
@@ -73,7 +73,7 @@ fn caller_of_hook(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Re
     if !matches!(cx.caller, Caller::Agent(me) if *me == agent) {
         let project = cx.project()?;
         let store = &cx.engine.store;
-        let found = store.read::<_, Refusal>(|tx| agent_in_project(tx, project, &agent))?;
+        let found = store.read(|tx| known_to(cx.caller, tx, project, &agent))?;
         let found = found.ok_or_else(|| unknown_agent(&agent))?;
         refuse_decision(cx.caller, &kin_of(found))?;
     }

@@ -7,7 +7,7 @@ use crate::{
     },
     context::{
         Context, Ground, author,
-        caller::{agent_in_project, kin_of, token_digest},
+        caller::{kin_of, known_to, token_digest},
         plan::{Plan, Planned},
         rates,
     },
@@ -110,7 +110,7 @@ pub(crate) fn reachable_agents(
 ) -> Result<Vec<Agent>, Refusal> {
     let project = cx.project()?;
     cx.engine.store.read(|tx| match to {
-        Some(to) => Ok(agent_in_project(tx, project, to)?.into_iter().collect()),
+        Some(to) => Ok(known_to(cx.caller, tx, project, to)?.into_iter().collect()),
         None => Ok(tx.family(project, cx.caller.agent(), usize::MAX)?),
     })
 }

@@ -1,8 +1,8 @@
 //! Places for connections. A connection that has shown no token is a stranger's. Strangers have few
 //! places, and a new one replaces another. A connection that shows a token moves to the known
-//! places: one agent may hold few, and the last ones are for the user alone. When no place is free,
-//! the newcomer replaces the connection that has been idle for longest, so that neither silent
-//! clients nor a crowd of them keep others out.
+//! places: one agent may hold few, a tree of agents may not hold all, and the last ones are for the
+//! user alone. When no place is free, the newcomer replaces the connection that has been idle for
+//! longest, so that neither silent clients nor a crowd of them keep others out.
 
 use std::{
     collections::BTreeMap,
@@ -23,10 +23,11 @@ use crate::lock;
 pub(super) type Digest = [u8; 32];
 
 /// The holder of the token that a connection showed last.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum TokenHolder {
     User,
-    Agent(Digest),
+    /// An agent, by the digest of its token, and the root of its tree.
+    Agent(Digest, AgentId),
 }
 
 /// All open connections.
@@ -65,7 +66,11 @@ impl OpenConnection {
     }
 
     fn is_of_agent(&self) -> bool {
-        matches!(self.holder, Some(TokenHolder::Agent(_)))
+        matches!(self.holder, Some(TokenHolder::Agent(..)))
+    }
+
+    fn is_of_tree(&self, root: &AgentId) -> bool {
+        matches!(&self.holder, Some(TokenHolder::Agent(_, of)) if of == root)
     }
 }
 
@@ -97,17 +102,19 @@ impl OpenConnections {
 
     /// Whether there is room for one more connection with this token. May close an idle one to make
     /// room.
-    fn make_room_for_holder(&mut self, holder: TokenHolder, bounds: &Bounds) -> bool {
-        if holder == TokenHolder::User {
+    fn make_room_for_holder(&mut self, holder: &TokenHolder, bounds: &Bounds) -> bool {
+        let TokenHolder::Agent(_, root) = holder else {
             return self.make_room(
                 OpenConnection::is_known,
                 bounds.known,
                 OpenConnection::is_known,
             );
-        }
-        let is_own = |it: &OpenConnection| it.holder == Some(holder);
+        };
+        let is_own = |it: &OpenConnection| it.holder.as_ref() == Some(holder);
+        let is_of_tree = |it: &OpenConnection| it.is_of_tree(root);
         let common = bounds.known.saturating_sub(bounds.kept);
         self.make_room(is_own, bounds.each, is_own)
+            && self.make_room(is_of_tree, bounds.tree, is_of_tree)
             && self.make_room(
                 OpenConnection::is_known,
                 common,
@@ -190,13 +197,22 @@ impl ConnectionPlaces {
     }
 }
 
+/// An agent that a token proved.
+#[derive(Clone)]
+pub(super) struct ProvenAgent {
+    pub(super) digest: Digest,
+    pub(super) handle: AgentId,
+    /// The root of its tree.
+    pub(super) root: AgentId,
+}
+
 /// One connection's place, given back on drop.
 pub(super) struct ConnectionPlace {
     id: u64,
     pub(super) signals: Arc<ConnectionSignals>,
     pub(super) places: Arc<ConnectionPlaces>,
-    /// The agent that was proved on this connection last, with the digest of its token.
-    proven: Mutex<Option<(Digest, AgentId)>>,
+    /// The agent that was proved on this connection last.
+    proven: Mutex<Option<ProvenAgent>>,
 }
 
 impl ConnectionPlace {
@@ -207,10 +223,10 @@ impl ConnectionPlace {
         match open.connections.get(&self.id) {
             // Another connection took the place meanwhile.
             None => return false,
-            Some(own) if own.holder == Some(holder) => return true,
+            Some(own) if own.holder.as_ref() == Some(&holder) => return true,
             Some(_) => {}
         }
-        let has_room = open.make_room_for_holder(holder, &self.places.bounds);
+        let has_room = open.make_room_for_holder(&holder, &self.places.bounds);
         if let Some(own) = open.connections.get_mut(&self.id).filter(|_| has_room) {
             own.holder = Some(holder);
         }
@@ -218,14 +234,16 @@ impl ConnectionPlace {
     }
 
     /// Returns the agent that a token with this digest has proved on this connection.
-    pub(super) fn proven_agent(&self, digest: &Digest) -> Option<AgentId> {
+    pub(super) fn proven_agent(&self, digest: &Digest) -> Option<ProvenAgent> {
         let proven = lock(&self.proven);
-        let (_, agent) = proven.as_ref().filter(|it| it.0.ct_eq(digest).into())?;
-        Some(agent.clone())
+        proven
+            .as_ref()
+            .filter(|it| it.digest.ct_eq(digest).into())
+            .cloned()
     }
 
-    pub(super) fn remember_proven(&self, digest: Digest, agent: AgentId) {
-        *lock(&self.proven) = Some((digest, agent));
+    pub(super) fn remember_proven(&self, agent: ProvenAgent) {
+        *lock(&self.proven) = Some(agent);
     }
 
     fn set_idle(&self, is_idle: bool) {

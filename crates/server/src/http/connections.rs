@@ -50,12 +50,16 @@ pub(super) struct Bounds {
     pub(super) known: usize,
     /// Connections that one agent's token may hold, out of `known`.
     pub(super) each: usize,
+    /// Connections that an agent and all agents of its tree may hold, out of `known`.
+    pub(super) tree: usize,
     /// Connections reserved for the user, out of `known`.
     pub(super) kept: usize,
     /// Requests in the engine at once; more wait.
     pub(super) requests: usize,
     /// Requests of agents at once, out of `requests`.
     pub(super) of_agents: usize,
+    /// Requests of the agents of one tree at once, out of `of_agents`.
+    pub(super) of_tree: usize,
     /// How long a request of an agent waits for its permit.
     pub(super) permit_wait: Duration,
     /// Event streams. Each holds two threads and a watch on the doorbell.
@@ -75,9 +79,11 @@ impl Default for Bounds {
             strangers: 128,
             known: 128,
             each: 16,
+            tree: 64,
             kept: 8,
             requests: 8,
             of_agents: 6,
+            of_tree: 4,
             permit_wait: WAIT,
             streams: 16,
             head: Duration::from_secs(20),

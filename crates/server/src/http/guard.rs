@@ -13,13 +13,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engram_engine::{Engine, is_token};
-use engram_model::{AgentId, Call, Code, Refusal};
+use engram_model::{Call, Code, Refusal};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{
     Api, RefusalResponse,
-    connection_places::{ConnectionPlace, Digest, TokenHolder},
+    connection_places::{ConnectionPlace, Digest, ProvenAgent, TokenHolder},
 };
 use crate::http_caller::HttpCaller;
 
@@ -206,21 +206,28 @@ pub(super) async fn require_user_token(
 /// Adds the caller to the request; for an agent, with its permit.
 pub(super) async fn require_caller(
     State((guard, api)): State<(Arc<Guard>, Api)>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
     let place = request.extensions().get::<Arc<ConnectionPlace>>();
-    let who = match bearer_token(request.headers()) {
+    let proven_agent = match bearer_token(request.headers()) {
         Some(token) if guard.is_user_token(token) => {
-            assign_place(place, TokenHolder::User).map(|()| HttpCaller::User)
+            assign_place(place, TokenHolder::User).map(|()| None)
         }
         // Only well-formed tokens are looked up in the home.
-        Some(token) if is_token(token) => admit_agent(token, place, &api).await,
+        Some(token) if is_token(token) => admit_agent(token, place, &api)
+            .await
+            .map(|admit_agent| Some((token.to_owned(), admit_agent))),
         _ => Err(bad_token_refusal()),
     };
-    let who = match who {
-        Ok(who) => who,
-        Err(refused) => return with_connection_close(refused.into_response()),
+    let known = match proven_agent {
+        Ok(None) => Ok((HttpCaller::User, request)),
+        Ok(Some((token, agent))) => read_and_permit(token, &agent, request, &api).await,
+        Err(refused) => Err(with_connection_close(refused.into_response())),
+    };
+    let (who, mut request) = match known {
+        Ok(known) => known,
+        Err(refused) => return refused,
     };
     request.extensions_mut().insert(who);
     let answer = next.run(request).await;
@@ -230,6 +237,27 @@ pub(super) async fn require_caller(
     }
 }
 
+/// Returns an agent with its permit, and its request with the whole body. A permit is for work: a
+/// body that arrives slowly, or never, must not hold one.
+async fn read_and_permit(
+    token: String,
+    agent: &ProvenAgent,
+    request: Request,
+    api: &Api,
+) -> Result<(HttpCaller, Request), Response> {
+    let (head, body) = request.into_parts();
+    let body = api.read_body(body).await;
+    let body = body.map_err(IntoResponse::into_response)?;
+    let permit = api
+        .permits
+        .wait_for_permit(&agent.handle, &agent.root)
+        .await;
+    let permit = permit
+        .map_err(|refusal| with_connection_close(RefusalResponse::from(refusal).into_response()))?;
+    let request = Request::from_parts(head, body.into());
+    Ok((HttpCaller::Agent { token, permit }, request))
+}
+
 /// Closes the connection of a stranger, or of a caller over its limit, so that it keeps no place.
 fn with_connection_close(mut answer: Response) -> Response {
     let close = HeaderValue::from_static("close");
@@ -237,30 +265,41 @@ fn with_connection_close(mut answer: Response) -> Response {
     answer
 }
 
-/// Returns the agent of a token, with its permit. If the token proved its agent on this connection
-/// before, the look-up is left to the request itself, which saves a hand-over to another thread.
+/// Returns the agent of a token, whose connection gets a place. If the token proved its agent on
+/// this connection before, the look-up is left to the request itself, which saves a hand-over to
+/// another thread.
 async fn admit_agent(
     token: &str,
     place: Option<&Arc<ConnectionPlace>>,
     api: &Api,
-) -> Result<HttpCaller, RefusalResponse> {
+) -> Result<ProvenAgent, RefusalResponse> {
     let digest = Sha256::digest(token).into();
-    let handle = match place.and_then(|it| it.proven_agent(&digest)) {
-        Some(handle) => handle,
+    let agent = match place.and_then(|it| it.proven_agent(&digest)) {
+        Some(agent) => agent,
         None => {
-            let handle = look_up_agent(token.to_owned(), Arc::clone(&api.engine)).await?;
-            place.inspect(|it| it.remember_proven(digest, handle.clone()));
-            handle
+            let agent = look_up_agent(token.to_owned(), digest, Arc::clone(&api.engine)).await?;
+            place.inspect(|it| it.remember_proven(agent.clone()));
+            agent
         }
     };
-    assign_place(place, TokenHolder::Agent(digest))?;
-    let permit = api.permits.wait_for_permit(&handle).await?;
-    let token = token.to_owned();
-    Ok(HttpCaller::Agent { token, permit })
+    assign_place(place, TokenHolder::Agent(digest, agent.root.clone()))?;
+    Ok(agent)
 }
 
-async fn look_up_agent(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalResponse> {
-    let looked = tokio::task::spawn_blocking(move || engine.agent_by_token(&token));
+async fn look_up_agent(
+    token: String,
+    digest: Digest,
+    engine: Arc<Engine>,
+) -> Result<ProvenAgent, RefusalResponse> {
+    let looked = tokio::task::spawn_blocking(move || {
+        let handle = engine.agent_by_token(&token)?;
+        let root = engine.root_of(&handle)?;
+        Ok(ProvenAgent {
+            digest,
+            handle,
+            root,
+        })
+    });
     looked
         .await
         .map_err(|_| bad_token_refusal())?

@@ -185,7 +185,11 @@ impl Api {
             bounds,
             requests: Arc::new(Semaphore::new(bounds.requests)),
             streams: Arc::new(Semaphore::new(bounds.streams)),
-            permits: Arc::new(RequestPermits::new(bounds.of_agents, bounds.permit_wait)),
+            permits: Arc::new(RequestPermits::new(
+                bounds.of_agents,
+                bounds.of_tree,
+                bounds.permit_wait,
+            )),
         }
     }
 }

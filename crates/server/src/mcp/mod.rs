@@ -129,7 +129,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
 {
     // One connection is one agent.
-    let permits = Some(Arc::new(RequestPermits::new(EACH, WAIT)));
+    let permits = Some(Arc::new(RequestPermits::new(EACH, EACH, WAIT)));
     let server = Server::new(engine, toolsets, token, permits);
     if let Err(refusal) = server.engine.follow() {
         tracing::warn!(%refusal, "the index will not be updated in this process");
@@ -244,7 +244,7 @@ impl Server {
         let permit = tokio::select! {
             biased;
             () = context.ct.cancelled() => return Err(cancelled_refusal()),
-            permit = permits.wait_for_permit(&agent) => Some(permit?),
+            permit = permits.wait_for_permit(&agent, &agent) => Some(permit?),
         };
         let caller = Caller::Agent(agent);
         Ok(PermittedCaller { caller, permit })

@@ -223,7 +223,7 @@ pub mod engram {
     pub const REDACT: &str = "Redact…";
     pub const REDACT_MEANS: &str = "Erases its text for good";
     pub const REDACT_ASK: &str = "Redact this claim for good?";
-    pub const REDACT_ALL: &str = " Erases its text, topic, author and evidence, wherever the same words are stored. You cannot undo this.";
+    pub const REDACT_ALL: &str = " Erases its text, topic, author and evidence, wherever its author said the same. You cannot undo this.";
     pub const REDACT_YES: &str = "Redact";
     pub const REDACT_DONE: &str = "Redacted for good";
     pub const REDACT_PENDING: &str = "Redacted, but not everywhere yet";

@@ -66,8 +66,8 @@ fn a_parent_begins_the_turn_of_its_child() {
         };
         engine.0.ask(who, ask::NextTurn(next))
     };
-    for who in ["ada", "bob"] {
-        refused(next(&agent_named(who), None), Code::ScopeDenied);
+    for (who, code) in [("ada", Code::ScopeDenied), ("bob", Code::NotFound)] {
+        refused(next(&agent_named(who), None), code);
     }
     next(&agent_named("lead"), Some("review")).unwrap();
     let shown = there

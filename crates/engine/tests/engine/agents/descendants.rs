@@ -160,13 +160,13 @@ fn the_bound_is_that_of_a_turn_which_no_agent_begins_for_itself() {
             assert_bound(&there, "ada", "your parent's turn");
         }),
         ("a turn of one's own", |_, engine| {
-            for who in ["lead", "ada"] {
+            for (who, code) in [("lead", Code::ScopeDenied), ("ada", Code::NotFound)] {
                 let own = NextTurn {
                     agent: AgentId("lead".to_owned()),
                     turn: None,
                 };
                 let began = engine.0.ask(&agent_named(who), ask::NextTurn(own));
-                refused(began, Code::ScopeDenied);
+                refused(began, code);
             }
             refused(
                 open_agent(engine, &agent_named("lead"), "lead", None),

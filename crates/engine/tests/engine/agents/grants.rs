@@ -1,13 +1,20 @@
 //! Grants to read beyond the budget: issuing, using, revoking, and expiry.
 
-use engram_model::{AgentId, Caller, Code, Deref, GrantState, GrantWanted, PointerInput, ask};
+use engram_model::{
+    AgentId, BudgetOf, Caller, Code, DenyAnswer, Deref, GrantAnswer, GrantState, GrantWanted, Hook,
+    HookEvent, NextTurn, PointerInput, RagResult, Reply, Request, SamRead, Sending, ask,
+};
+use serde_json::json;
 
+use super::read_requests::request;
 use crate::fixture::{
     Asked, POINTER, USER,
     agents::{
         MINUTE, agent_named, grant_wanted, is_in_home, issue_grant, open_agent, open_family, read,
     },
-    git, head, make_repository, refused,
+    git, head, make_repository,
+    messages::{order, report},
+    refused,
 };
 
 fn states(engine: &Asked) -> Vec<GrantState> {
@@ -180,13 +187,13 @@ fn who_may_grant_what_to_whom() {
         ),
         (
             &agent_named("ada"),
-            grant_wanted("ada", POINTER),
-            Some(Code::ScopeDenied),
+            grant_wanted("bob", POINTER),
+            Some(Code::NotFound),
         ),
         (
             &agent_named("ada"),
-            grant_wanted("bob", POINTER),
-            Some(Code::ScopeDenied),
+            grant_wanted("lead", POINTER),
+            Some(Code::NotFound),
         ),
         (
             &agent_named("ada"),
@@ -243,8 +250,8 @@ fn a_grant_is_taken_back_while_it_is_open() {
     let (_sandbox, engine) = open_family();
     let revoke = |who: &Caller, id: &str| engine.0.ask(who, ask::RevokeGrant(id.to_owned()));
     let given = issue_grant(&engine, &USER, grant_wanted("ada", POINTER)).unwrap();
-    for who in ["ada", "bob"] {
-        refused(revoke(&agent_named(who), &given.id), Code::ScopeDenied);
+    for (who, code) in [("ada", Code::ScopeDenied), ("bob", Code::NotFound)] {
+        refused(revoke(&agent_named(who), &given.id), code);
     }
     assert_eq!(
         revoke(&agent_named("lead"), &given.id).unwrap().state,
@@ -259,6 +266,139 @@ fn a_grant_is_taken_back_while_it_is_open() {
     read(&engine, "ada", POINTER, None).unwrap();
     refused(revoke(&USER, &spent.id), Code::NotFound);
     assert_eq!(states(&engine), [GrantState::Spent, GrantState::Revoked]);
+}
+
+/// What a call names: an agent, a grant or a request.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Named {
+    Agent,
+    Grant,
+    Request,
+}
+
+/// The calls that name something of another agent.
+const CALLS: [(&str, Named, fn(String) -> Request); 12] = [
+    ("revoke", Named::Grant, Request::RevokeGrant),
+    ("allow", Named::Request, |id| {
+        let (cap_tokens, ttl) = (None, None);
+        Request::GrantRequest(GrantAnswer {
+            id,
+            cap_tokens,
+            ttl,
+        })
+    }),
+    ("deny", Named::Request, |id| {
+        let why = Some("No.".to_owned());
+        Request::DenyRequest(DenyAnswer { id, why })
+    }),
+    ("turn", Named::Agent, |id| {
+        let (agent, turn) = (AgentId(id), None);
+        Request::NextTurn(NextTurn { agent, turn })
+    }),
+    ("grant", Named::Agent, |id| {
+        Request::IssueGrant(grant_wanted(&id, POINTER))
+    }),
+    ("grant of code", Named::Agent, |id| {
+        Request::IssueGrant(GrantWanted {
+            pointer: None,
+            code_chars: Some(300),
+            ..grant_wanted(&id, POINTER)
+        })
+    }),
+    ("budget", Named::Agent, |id| {
+        let agent = Some(AgentId(id));
+        Request::Budget(BudgetOf { agent, costs: true })
+    }),
+    ("message", Named::Agent, |id| {
+        let (message, to) = (order(json!({})), Some(AgentId(id)));
+        Request::Send(Sending { message, to })
+    }),
+    ("response", Named::Agent, |id| {
+        hook(id, HookEvent::ChildResponse(report(vec![], "None.")))
+    }),
+    ("broadcast", Named::Agent, |id| {
+        hook(id, HookEvent::ParentBroadcast(order(json!({}))))
+    }),
+    ("result", Named::Agent, |id| {
+        let (question, results) = ("Why?".to_owned(), Vec::new());
+        hook(id, HookEvent::RagResult(RagResult { question, results }))
+    }),
+    ("event", Named::Agent, |id| {
+        let (kind, slug) = ("note".to_owned(), "plan".to_owned());
+        hook(id, HookEvent::SamRead(SamRead { kind, slug }))
+    }),
+];
+
+fn hook(id: String, event: HookEvent) -> Request {
+    let agent = Some(AgentId(id));
+    Request::Hook(Box::new(Hook { agent, event }))
+}
+
+/// The refusal of a call as its caller gets it, without the id that it names.
+fn refusal_text(engine: &Asked, who: &str, ask: fn(String) -> Request, id: &str) -> String {
+    let mut refusal = engine
+        .0
+        .handle(&agent_named(who), ask(id.to_owned()))
+        .unwrap_err();
+    if let Some(remedy) = &mut refusal.remedy {
+        // A refused message gets an id of its own.
+        remedy.refusal = None;
+    }
+    serde_json::to_string(&refusal).unwrap().replace(id, "ID")
+}
+
+/// An agent is told nothing of agents that are not below it, nor of their grants and requests: not
+/// even that they exist, or that they have been answered.
+#[test]
+fn what_is_anothers_is_refused_like_what_is_missing() {
+    const NONE: &str = "01J9Z3N8M6W0X4V5Y7K2QHPRTA";
+    let (_sandbox, engine) = open_family();
+    for (name, parent) in [("eve", None), ("kid", Some("ada"))] {
+        open_agent(&engine, &USER, name, parent).unwrap();
+    }
+    let lead = agent_named("lead");
+    let given = |ask: Request| match engine.0.handle(&lead, ask).unwrap() {
+        Reply::Granted(given) => given.id,
+        other => panic!("{other:?}"),
+    };
+    let line = |at: u32| format!("repo:src/lib.rs#L{at}@HEAD");
+    let agents = ["ada", "kid", "lead"].map(str::to_owned);
+    let grants = [1, 2, 3].map(|at| given(Request::IssueGrant(grant_wanted("ada", &line(at)))));
+    engine
+        .0
+        .ask(&lead, ask::RevokeGrant(grants[1].clone()))
+        .unwrap();
+    read(&engine, "ada", &line(3), None).unwrap();
+    let asked = [4, 5, 6].map(|at| request(&engine, "ada", &line(at)).unwrap());
+    given(CALLS[1].2(asked[1].clone()));
+    engine
+        .0
+        .handle(&lead, CALLS[2].2(asked[2].clone()))
+        .unwrap();
+    for (call, named, ask) in CALLS {
+        let theirs = match named {
+            Named::Agent => &agents,
+            Named::Grant => &grants,
+            Named::Request => &asked,
+        };
+        for who in ["eve", "bob"] {
+            let none = refusal_text(&engine, who, ask, NONE);
+            assert!(none.contains("NOT_FOUND") && none.contains("ID"), "{none}");
+            for id in theirs {
+                assert_eq!(
+                    refusal_text(&engine, who, ask, id),
+                    none,
+                    "{call} {id} by {who}"
+                );
+            }
+        }
+        // Its holder is told why. So is an ancestor that is not the parent.
+        if named != Named::Agent {
+            assert!(refusal_text(&engine, "ada", ask, &theirs[0]).contains("SCOPE_DENIED"));
+        } else if call != "budget" {
+            assert!(refusal_text(&engine, "lead", ask, "kid").contains("ID is not your child"));
+        }
+    }
 }
 
 /// A grant ends with its time. Setting the clock back, by any amount and any number of times, does

@@ -25,7 +25,7 @@ fn secret_draft(at: usize) -> Draft {
 }
 
 /// The files in a folder that contain one of the words, in any case.
-fn files_with_words(home: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_with_words(home: &Path) -> Vec<PathBuf> {
     let found = WORDS
         .iter()
         .flat_map(|it| engram_kit::files_holding(home, it));
@@ -235,7 +235,8 @@ fn what_is_not_gone_yet_is_told() {
 }
 
 /// Eleven words that no other file of a home contains in sequence.
-const SAID: &str = "The xylophone of the quagmire holds nine zeppelins for every zugzwang.";
+pub(crate) const SAID: &str =
+    "The xylophone of the quagmire holds nine zeppelins for every zugzwang.";
 
 /// A text that may repeat them, and whether it counts as a quotation.
 const REPEATED: [(&str, bool); 5] = [
@@ -366,7 +367,7 @@ fn store_said(at: &Asked, is_note: bool) -> EngramId {
     }
 }
 
-fn is_sound(at: &Asked) -> bool {
+pub(crate) fn is_sound(at: &Asked) -> bool {
     let replayed = engram_engine::Treatment {
         replay: true,
         ..Default::default()

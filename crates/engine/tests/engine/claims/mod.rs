@@ -5,5 +5,6 @@ mod echoes;
 mod erasure;
 mod lifecycle;
 mod promotion;
+mod same_words;
 mod sample;
 mod updates;

@@ -117,11 +117,11 @@ fn roles_and_parentage_are_respected() {
     );
     refused(
         engine.send_to(&ada, order(json!({})), Some(&bob)),
-        Code::ScopeDenied,
+        Code::NotFound,
     );
     refused(
         engine.send_to(&bob, order(json!({})), Some(&lead)),
-        Code::ScopeDenied,
+        Code::NotFound,
     );
     refused(engine.send(&ada, order(json!({}))), Code::NotFound);
     let nobody = Caller::Agent(engram_model::AgentId("nobody".to_owned()));

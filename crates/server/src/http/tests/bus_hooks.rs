@@ -26,10 +26,7 @@ async fn a_childs_response_is_sent_for_it() {
     assert_eq!(found[0]["provenance"]["created_by"], "ada");
     let own = report("The queue holds 20 jobs.", "One more.");
     bus.ok(&ada, CHILD, json!({ "message": own })).await;
-    for (who, agent, code) in [
-        (&ada, "lead", "SCOPE_DENIED"),
-        (&lead, "nobody", "NOT_FOUND"),
-    ] {
+    for (who, agent, code) in [(&ada, "lead", "NOT_FOUND"), (&lead, "nobody", "NOT_FOUND")] {
         let told = json!({ "agent": agent, "message": report("Another claim.", "One.") });
         let answer = bus.call(who, CHILD, told).await;
         assert_eq!(Bus::code(&answer).1, code);
@@ -88,7 +85,7 @@ async fn a_broadcast_carries_the_brief() {
     );
     assert_eq!(sent["sent"][0]["message"]["budgets"], json!({}));
     let child = bus.call(&ada, PARENT, told).await;
-    assert_eq!(Bus::code(&child), (403, "SCOPE_DENIED"));
+    assert_eq!(Bus::code(&child), (404, "NOT_FOUND"));
 }
 
 /// Retrieval always returns pointers, excerpts while the turn can pay for them, and claims that

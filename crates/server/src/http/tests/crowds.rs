@@ -37,7 +37,12 @@ impl Served {
 
     /// Opens an agent; returns its token.
     async fn opened(&self, name: &str) -> String {
-        bus::token(&self.post("/agent", json!({ "name": name })).await.1)
+        self.opened_below(None, name).await
+    }
+
+    async fn opened_below(&self, parent: Option<&str>, name: &str) -> String {
+        let opening = json!({ "name": name, "parent": parent });
+        bus::token(&self.post("/agent", opening).await.1)
     }
 
     async fn say_as(&self, agent: &str, text: &str) -> TcpStream {
@@ -194,6 +199,122 @@ async fn nobody_is_cut_off_in_the_middle_of_an_answer() {
     }
 }
 
+/// An agent and all agents below it have few places together: their connections, idle or busy,
+/// leave room for others.
+#[tokio::test]
+async fn the_connections_of_a_tree_leave_room_for_another() {
+    let bounds = Bounds {
+        known: 8,
+        each: 2,
+        tree: 4,
+        kept: 2,
+        ..patient()
+    };
+    let (served, mut tokens) = Served::crowded(bounds, &["lead", "bob"]).await;
+    for (parent, name) in [("lead", "ada"), ("ada", "kid")] {
+        tokens.push(served.opened_below(Some(parent), name).await);
+    }
+    served.until_open(0).await;
+    let mut crowd = Vec::new();
+    for agent in [0, 0, 2, 2] {
+        crowd.push(served.busy(&tokens[agent]).await);
+    }
+    assert_eq!(budget(&served, &tokens[3]).await, 503);
+    assert_eq!(budget(&served, &tokens[1]).await, 200);
+    assert_eq!(served.of_user().await, [200, 200]);
+    // An idle connection of the tree makes room, whoever of the tree holds it.
+    crowd[0].write_all(b"}").await.unwrap();
+    assert_eq!(status(&mut crowd[0]).await, 400);
+    assert_eq!(budget(&served, &tokens[3]).await, 200);
+    answer(&mut crowd[0]).await;
+}
+
+/// Whoever sends half a request is waited for without a permit.
+#[tokio::test]
+async fn half_sent_bodies_of_a_tree_keep_nobody_waiting() {
+    let bounds = Bounds {
+        permit_wait: Duration::ZERO,
+        ..patient()
+    };
+    let (served, mut tokens) = Served::crowded(bounds, &["lead", "bob"]).await;
+    for name in ["ada", "eve"] {
+        tokens.push(served.opened_below(Some("lead"), name).await);
+    }
+    served.until_open(0).await;
+    let mut crowd = Vec::new();
+    for agent in [0, 2, 3].repeat(EACH) {
+        crowd.push(served.busy(&tokens[agent]).await);
+    }
+    assert_eq!(served.permits.count_held(), 0);
+    let brief = BUDGET.replace("/budget", "/brief");
+    for agent in &tokens {
+        assert_eq!(status(&mut served.say_as(agent, &brief).await).await, 200);
+    }
+    // The rest of a body that comes late is read.
+    crowd[0].write_all(b"}").await.unwrap();
+    assert_eq!(status(&mut crowd[0]).await, 400);
+}
+
+/// A home whose lock somebody holds: whatever writes is under way until it is free.
+struct Locked {
+    served: Served,
+    writing: std::fs::File,
+}
+
+impl Locked {
+    async fn new(bounds: Bounds) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("home/write.lock");
+        let engine = engine(folder.path());
+        let served = Served::over(engine, Pages::Built(BUILT), bounds, folder).await;
+        // The first write makes the file.
+        served.opened("first").await;
+        let writing = std::fs::File::open(lock).unwrap();
+        Self { served, writing }
+    }
+
+    /// Sends requests of an agent that write, and waits until each holds a permit.
+    async fn writes(&self, agent: &str, count: usize) -> Vec<TcpStream> {
+        let before = self.served.permits.count_held();
+        let mut busy = Vec::new();
+        for at in 1..=count {
+            let name = format!("child {before} {at}");
+            let opens = whole("POST /agent", &json!({ "name": name }).to_string());
+            busy.push(self.served.say_as(agent, &opens).await);
+            self.served.until_taken(before + at).await;
+        }
+        busy
+    }
+}
+
+/// The requests of an agent and of all agents below it leave a permit for others.
+#[tokio::test]
+async fn the_requests_of_a_tree_leave_a_permit_for_another() {
+    let bounds = Bounds {
+        permit_wait: Duration::ZERO,
+        ..patient()
+    };
+    let locked = Locked::new(bounds).await;
+    let served = &locked.served;
+    let lead = served.opened("lead").await;
+    let mut below = Vec::new();
+    for (parent, name) in [("lead", "ada"), ("ada", "kid")] {
+        below.push(served.opened_below(Some(parent), name).await);
+    }
+    let bob = served.opened("bob").await;
+    locked.writing.lock().unwrap();
+    let mut busy = locked.writes(&lead, EACH).await;
+    busy.extend(locked.writes(&below[0], EACH).await);
+    assert_eq!(budget(served, &below[1]).await, 429);
+    assert_eq!(budget(served, &bob).await, 200);
+    locked.writing.unlock().unwrap();
+    for stream in &mut busy {
+        assert_eq!(status(stream).await, 200);
+    }
+    served.until_taken(0).await;
+    assert_eq!(budget(served, &below[1]).await, 200);
+}
+
 #[tokio::test]
 async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
     for third in [whole("GET /budget", ""), whole("POST /mcp", TOOLS)] {
@@ -202,21 +323,21 @@ async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
                 permit_wait,
                 ..patient()
             };
-            let (served, tokens) = Served::crowded(bounds, &["ada", "bob"]).await;
-            let mut busy = Vec::new();
-            for at in 1..=EACH {
-                busy.push(served.busy(&tokens[0]).await);
-                served.until_taken(at).await;
-            }
+            let locked = Locked::new(bounds).await;
+            let served = &locked.served;
+            let tokens = [served.opened("ada").await, served.opened("bob").await];
+            served.until_open(0).await;
+            locked.writing.lock().unwrap();
+            let _busy = locked.writes(&tokens[0], EACH).await;
             let before = served.places.count_of_agents();
             let mut third = served.say_as(&tokens[0], &third).await;
             let is_in = || expected != 200 || served.places.count_of_agents() != before;
             until("no third connection", is_in).await;
-            assert_eq!(budget(&served, &tokens[1]).await, 200);
+            assert_eq!(budget(served, &tokens[1]).await, 200);
             assert_eq!(served.of_user().await, [200, 200]);
             served.until_taken(EACH).await;
             if expected == 200 {
-                busy[0].write_all(b"}").await.unwrap();
+                locked.writing.unlock().unwrap();
             }
             assert_eq!(status(&mut third).await, expected);
         }
@@ -226,21 +347,16 @@ async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
 /// An agent that leaves and asks again starts no more work than its permits allow.
 #[tokio::test]
 async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
-    let folder = tempfile::tempdir().unwrap();
-    let lock = folder.path().join("home/write.lock");
-    let engine = engine(folder.path());
-    let served = Served::over(engine, Pages::Built(BUILT), patient(), folder).await;
+    let locked = Locked::new(patient()).await;
+    let served = &locked.served;
     let ada = served.opened("ada").await;
     served.until_open(0).await;
-    let writing = std::fs::File::open(lock).unwrap();
-    writing.lock().unwrap();
-    let opens = whole("POST /agent", r#"{"name":"child"}"#);
-    let left = served.say_as(&ada, &opens).await;
-    served.until_taken(1).await;
+    locked.writing.lock().unwrap();
+    let left = locked.writes(&ada, 1).await;
     drop(left);
     served.until_open(0).await;
     assert_eq!(served.permits.count_held(), 1);
-    drop(writing);
+    locked.writing.unlock().unwrap();
     served.until_taken(0).await;
 }
 
