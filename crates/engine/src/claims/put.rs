@@ -75,6 +75,8 @@ pub(crate) fn commit_claim(cx: &Context<'_>, commit: Commit) -> Result<PutReply,
     put_claim(cx, draft, Some(event), Occasion::Said)
 }
 
+/// Stores a claim, or closes or changes nothing if the draft says so. `own` is the event of making
+/// the claim, if that is part of its evidence.
 pub(crate) fn put_claim(
     cx: &Context<'_>,
     mut draft: Draft,
@@ -296,6 +298,10 @@ fn refuse_claim_echo(
 }
 
 /// The entries of the claim, preceded by its evidence: stored files, and the event of making it.
+/// The claim comes right after its event, where [`claim_of_event`] looks for it to decide who may
+/// see the event.
+///
+/// [`claim_of_event`]: crate::context::shelf::claim_of_event
 fn claim_entries(
     tx: &Reader<'_>,
     claim: &PreparedClaim<'_>,

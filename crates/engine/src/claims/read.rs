@@ -3,7 +3,7 @@
 use crate::{
     agents::served,
     conflicts::{list, risks::may_see_version},
-    context::{Context, names, project, visibility::Visibility},
+    context::{Context, names, project, shelf::claim_of_event, visibility::Visibility},
     evidence::{gather, health},
     no_engram,
 };
@@ -68,6 +68,7 @@ pub(crate) fn visible_history(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entr
     Ok(entries)
 }
 
+/// A page of the feed, without entries that reveal what the caller may not see.
 pub(crate) fn feed_page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
     if feed.limit == Some(0) {
         return Err(Refusal::new(
@@ -124,6 +125,7 @@ pub(crate) fn feed_page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refus
     Ok(page)
 }
 
+/// How many engrams each value of a filter would leave.
 pub(crate) fn count_facets(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal> {
     let (project, worktree) = (cx.project()?, cx.worktree()?);
     let (store, now) = (&cx.engine.store, cx.engine.world.now());
@@ -184,12 +186,11 @@ fn may_see_entry(
             }
             return Ok(true);
         }
-        // The event of making a claim repeats the claim and comes just before it.
-        Change::Noted { pointer, .. } | Change::Dereferenced { pointer, .. } => {
-            match place_of_event(tx, project, pointer)? {
-                Some(seq) => tx.engram_at(seq + 1)?,
-                None => None,
-            }
+        Change::Noted { pointer, .. } => {
+            return may_see_event(tx, project, visibility, pointer, Some(entry.seq));
+        }
+        Change::Dereferenced { pointer, .. } => {
+            return may_see_event(tx, project, visibility, pointer, None);
         }
         other => match other.engram() {
             Some(id) => tx.engram(id)?,
@@ -199,16 +200,30 @@ fn may_see_entry(
     about.map_or(Ok(true), |engram| may_see_version(tx, visibility, &engram))
 }
 
-/// The place of the event of making a claim that a pointer addresses; `None` for any other pointer.
-fn place_of_event(
+/// Whether the caller may see an event of making a claim at this address: the one at `place`, or
+/// any. The event repeats the claim, and authors who say the same share an address. Yes for every
+/// other pointer.
+fn may_see_event(
     tx: &Reader<'_>,
     project: ProjectId,
+    visibility: &Visibility,
     pointer: &str,
-) -> Result<Option<u64>, Refusal> {
-    match pointer.parse::<Pointer>().map(|it| it.target) {
-        Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {
-            Ok(tx.events().at_address(project, &kind, &slug, date)?.pop())
+    place: Option<u64>,
+) -> Result<bool, Refusal> {
+    let events = match pointer.parse::<Pointer>().map(|it| it.target) {
+        Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => match place {
+            Some(place) => vec![place],
+            None => tx.events().at_address(project, &kind, &slug, date)?,
+        },
+        _ => return Ok(true),
+    };
+    for event in events {
+        let said = claim_of_event(tx, event)?;
+        if let Some(engram) = said
+            && may_see_version(tx, visibility, &engram)?
+        {
+            return Ok(true);
         }
-        _ => Ok(None),
     }
+    Ok(false)
 }

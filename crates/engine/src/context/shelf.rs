@@ -1,7 +1,7 @@
 //! The shelf: evidence that is not in git.
 
 use crate::context::{names, visibility::Visibility};
-use engram_model::{OWN_EVENT, ProjectId, Recorded, Refusal};
+use engram_model::{Engram, OWN_EVENT, ProjectId, Recorded, Refusal};
 use engram_pointers::Shelf;
 use engram_store::{Attribution, Reader, Store};
 use jiff::civil::Date;
@@ -16,12 +16,23 @@ pub(crate) struct HomeShelf<'a> {
 }
 
 impl HomeShelf<'_> {
-    /// Whether the reader may see the claim that this event repeats: the next entry of the journal.
+    /// Whether the reader may see the claim that this event repeats.
     fn may_see_said(&self, tx: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
-        let said = tx.engram_at(event + 1)?;
-        let visibility = self.visibility.as_ref();
-        Ok(said.is_none_or(|it| visibility.is_some_and(|visibility| visibility.may_see(&it))))
+        match &self.visibility {
+            Some(Visibility::All) => Ok(true),
+            Some(visibility) => {
+                let said = claim_of_event(tx, event)?;
+                Ok(said.is_some_and(|it| visibility.may_see(&it)))
+            }
+            None => Ok(false),
+        }
     }
+}
+
+/// The claim that an event of making a claim repeats: the next entry of the journal. Without one,
+/// only the user may see the event.
+pub(crate) fn claim_of_event(tx: &Reader<'_>, event: u64) -> Result<Option<Engram>, Refusal> {
+    Ok(tx.engram_at(event + 1)?)
 }
 
 impl Shelf for HomeShelf<'_> {

@@ -2,9 +2,9 @@
 //! reports, in events and in counts.
 
 use engram_model::{
-    Allow, Caller, Code, Commit, ConflictStatus, Draft, FactType, Feed, Gate, Hook, HookEvent,
-    HookReply, Kind, Listed, OWN_EVENT, Opening, Query, Refusal, SamRead, Scope, Settle, Severity,
-    ask,
+    AgentId, Allow, Caller, Change, Code, Commit, ConflictStatus, Draft, FactType, Feed, FeedPage,
+    Gate, Hook, HookEvent, HookReply, Kind, Listed, OWN_EVENT, Opening, Query, Refusal, SamRead,
+    Scope, Settle, Severity, ask,
 };
 
 use crate::fixture::{
@@ -13,7 +13,7 @@ use crate::fixture::{
         conflict_seen_by, count_risks, count_risks_seen_by, draft_of_user_alone, list_conflicts,
         open_conflicts, page_of_conflicts,
     },
-    on_topic, other_evidence, query, refused,
+    handle_of, on_topic, other_evidence, query, refused,
 };
 
 /// Repeating a claim that lost gets the same reply and finds the conflict open, whatever is hidden.
@@ -308,25 +308,29 @@ fn read_event(at: &Asked, who: &Caller, slug: &str) -> Result<HookReply, Refusal
     at.0.ask(who, ask::Hook(Box::new(hook))).map(|reply| *reply)
 }
 
+/// Says this without evidence, so that the claim rests on the event of making it. Returns the slug
+/// of that event.
+fn say_alone(at: &Asked, who: &Caller, claim: &str, scope: Scope) -> String {
+    let draft = Draft {
+        claim: claim.to_owned(),
+        scope: Some(scope),
+        ..Draft::default()
+    };
+    let said =
+        at.0.ask(who, ask::Commit(Box::new(Commit { draft, words: None })));
+    let id = said.unwrap().id;
+    let pointer = at.get(&USER, id).unwrap().pointers[0].to_string();
+    let slug = pointer.split(':').nth(2).unwrap();
+    slug.split('@').next().unwrap().to_owned()
+}
+
 /// An agent that may not see a claim gets the same reply for its event as for a missing one. Its
 /// own event with the same words still works.
 #[test]
 fn an_event_that_is_hidden_is_not_told_from_none() {
     let at = Sandbox::open_new();
     let ada = at.agent("ada");
-    let say = |who: &Caller, claim: &str, scope: Scope| {
-        let draft = Draft {
-            claim: claim.to_owned(),
-            scope: Some(scope),
-            ..Draft::default()
-        };
-        let said =
-            at.0.ask(who, ask::Commit(Box::new(Commit { draft, words: None })));
-        let id = said.unwrap().id;
-        let pointer = at.get(&Caller::User, id).unwrap().pointers[0].to_string();
-        let slug = pointer.split(':').nth(2).unwrap();
-        slug.split('@').next().unwrap().to_owned()
-    };
+    let say = |who: &Caller, claim: &str, scope| say_alone(&at, who, claim, scope);
     let hidden = say(&USER, "The vault opens at nine.", Scope::Run);
     assert!(read_event(&at, &ada, &hidden).is_err());
     let [there, none] = [&*hidden, "nothing"].map(|slug| read_event(&at, &ada, slug).unwrap_err());
@@ -336,6 +340,46 @@ fn an_event_that_is_hidden_is_not_told_from_none() {
     let before = read_event(&at, &ada, &own).unwrap();
     assert_eq!(say(&USER, "The ledger closes at ten.", Scope::Run), own);
     assert_eq!(read_event(&at, &ada, &own).unwrap(), before);
+}
+
+/// Two authors who say the same share an address, but each entry of the feed is as visible as the
+/// claim that its own event repeats: the next entry.
+#[test]
+fn the_feed_shows_the_event_of_a_claim_to_whoever_sees_that_claim() {
+    let words = "The ledger closes at ten.";
+    for is_hidden_first in [true, false] {
+        let at = Sandbox::open_new();
+        let ada = at.agent("ada");
+        let mut said = [(&USER, Scope::Run), (&ada, Scope::Project)];
+        if !is_hidden_first {
+            said.reverse();
+        }
+        let [one, two] = said.map(|(who, scope)| say_alone(&at, who, words, scope));
+        assert_eq!(one, two);
+        let all = Feed {
+            all: true,
+            ..Feed::default()
+        };
+        let seen = at.0.ask(&ada, ask::Feed(all)).unwrap();
+        let authors = |page: &FeedPage| -> Vec<Option<AgentId>> {
+            let noted = page.entries.iter();
+            let noted = noted.filter(|it| matches!(it.change, Change::Noted { .. }));
+            noted.map(|it| it.agent.clone()).collect()
+        };
+        assert_eq!(authors(&seen), [Some(handle_of(&ada))], "{is_hidden_first}");
+        let journal = at.journal();
+        assert_eq!(authors(&journal).len(), 2);
+        for pair in journal.entries.windows(2) {
+            let Change::Noted { pointer, .. } = &pair[0].change else {
+                continue;
+            };
+            let Change::Stored(claim) = &pair[1].change else {
+                panic!("not the claim: {:?}", pair[1]);
+            };
+            assert_eq!(pair[1].seq, pair[0].seq + 1);
+            assert!(claim.pointers[0].to_string().starts_with(pointer));
+        }
+    }
 }
 
 /// An agent gets the same status, whatever is hidden from it.
