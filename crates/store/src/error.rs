@@ -25,20 +25,20 @@ pub enum StoreError {
     #[error("a stored record cannot be read: {0}")]
     Record(String),
     /// The index was not made from this journal.
-    #[error("a stored record cannot be read: {0}")]
+    #[error("{0}")]
     ForeignIndex(String),
     /// The identity of the home.
     #[error("a stored record cannot be read: origin {0:?}")]
     Origin(String),
     /// An operation that cannot be written as JSON.
-    #[error("a stored record cannot be read: {0}")]
+    #[error("an operation cannot be written: {0}")]
     Unwritable(#[source] serde_json::Error),
     /// The tables cannot be rebuilt from a journal with this fault.
-    #[error("a stored record cannot be read: {0}")]
+    #[error("the tables cannot be rebuilt: {0}")]
     JournalFault(String),
     /// The tables cannot be rebuilt: the journal has this many entries of a newer build.
     #[error(
-        "a stored record cannot be read: entries from a newer Engram: {0}. The tables may reflect them: rebuild with that version"
+        "the tables cannot be rebuilt: entries from a newer Engram: {0}; the tables may reflect them"
     )]
     NewerEntries(u64),
     /// The home was written by a newer build.
@@ -154,19 +154,17 @@ impl StoreError {
             Self::Record(_)
             | Self::ForeignIndex(_)
             | Self::Origin(_)
-            | Self::Unwritable(_)
             | Self::JournalFault(_)
-            | Self::NewerEntries(_)
             | Self::Foreign { .. }
             | Self::Half { .. }
             | Self::Shared { .. }
             | Self::Emptied(_)
             | Self::Unrecoverable { .. } => Code::StoreCorrupt,
-            Self::Newer { .. } => Code::StoreNewer,
+            Self::Newer { .. } | Self::NewerEntries(_) => Code::StoreNewer,
             Self::Locked(_) | Self::InUse(_) => Code::StoreLocked,
             Self::ReadOnly(_) => Code::StoreReadOnly,
             Self::Gone(_) => Code::StoreGone,
-            Self::Index(_) => Code::Internal,
+            Self::Index(_) | Self::Unwritable(_) => Code::Internal,
         }
     }
 }
@@ -204,6 +202,13 @@ impl From<StoreError> for Refusal {
             }
             StoreError::Half { .. } => {
                 "Nothing was changed. Restore a backup, or choose another home with --home or ENGRAM_HOME."
+            }
+            StoreError::ForeignIndex(_) => "Run `engram doctor --reindex`, which rebuilds it.",
+            StoreError::JournalFault(_) => {
+                "Nothing was changed. Copy the home, then restore a backup; without one, run `engram doctor --recover`."
+            }
+            StoreError::NewerEntries(_) => {
+                "Nothing was changed. Rebuild with that version of Engram."
             }
             StoreError::InUse(_) => {
                 "Nothing was moved. Close the window and the agents that use it, then try again."

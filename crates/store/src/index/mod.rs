@@ -190,9 +190,9 @@ impl Index {
         let payload = self.tantivy.load_metas()?.payload;
         match payload.as_deref().and_then(|it| it.split_once(' ')) {
             None => Ok(0),
-            Some((origin, cursor)) if origin == self.origin => cursor
-                .parse()
-                .map_err(|_| StoreError::ForeignIndex(format!("index cursor {cursor:?}"))),
+            Some((origin, cursor)) if origin == self.origin => cursor.parse().map_err(|_| {
+                StoreError::ForeignIndex(format!("the index has no cursor: {cursor:?}"))
+            }),
             Some(_) => Err(StoreError::ForeignIndex(
                 "the index is another home's".into(),
             )),

@@ -65,6 +65,7 @@ fn an_index_of_another_home_is_more_than_one_record() {
     let refusal = Refusal::from(error);
     assert_eq!(refusal.code, Code::StoreCorrupt);
     assert!(refusal.message.contains("another home"), "{refusal}");
+    assert!(refusal.hint.contains("--reindex"), "{refusal}");
 }
 
 /// One commit for each entry, as a follower makes them: segments are merged as they come.

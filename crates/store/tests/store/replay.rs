@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use engram_model::{
-    AgentId, ConflictStatus, Durability, EngramId, Feed, LineageId, Operation, OperationKind,
-    operation::Redaction,
+    AgentId, Code, ConflictStatus, Durability, EngramId, Feed, LineageId, Operation, OperationKind,
+    Refusal, operation::Redaction,
 };
 use engram_store::{Journalled, StoreError};
 use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::fixture::{
-    CONFLICT, PROJECT, assert_sound, code, damage, head, now, open, put, record, record_everything,
+    CONFLICT, PROJECT, assert_sound, damage, head, now, open, put, record, record_everything,
 };
 
 #[test]
@@ -239,11 +239,9 @@ fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
             "{sql}: {faults:?}"
         );
         let before = std::fs::read(home.path().join("engram.db")).unwrap();
-        assert_eq!(
-            code(store.rebuild(now()).unwrap_err()),
-            "STORE_CORRUPT",
-            "{sql}"
-        );
+        let refusal = Refusal::from(store.rebuild(now()).unwrap_err());
+        assert!(refusal.hint.contains("Copy the home"), "{refusal}");
+        assert_eq!(refusal.code, Code::StoreCorrupt, "{sql}");
         assert_eq!(
             std::fs::read(home.path().join("engram.db")).unwrap(),
             before
@@ -273,8 +271,20 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
         // The tables may hold what only the newer build can rebuild.
         let error = store.rebuild(now()).unwrap_err();
         assert!(!error.is_of_one_record(), "nothing may skip it");
-        let refused = error.to_string();
-        assert!(refused.contains("from a newer Engram"), "{refused}");
+        let refusal = Refusal::from(error);
+        assert!(refusal.message.contains("from a newer Engram"), "{refusal}");
+        // The home is sound: only the build is too old.
+        assert_eq!(refusal.code, Code::StoreNewer);
+        assert!(!refusal.hint.contains("--recover"), "{refusal}");
         assert_eq!(head(&store), last);
     }
+}
+
+/// A write fails because of itself, so nobody is told to recover the home.
+#[test]
+fn an_operation_that_cannot_be_written_is_no_damage() {
+    let cause = serde_json::from_str::<u8>("").unwrap_err();
+    let refusal = Refusal::from(StoreError::Unwritable(cause));
+    assert_eq!(refusal.code, Code::Internal);
+    assert!(!refusal.hint.contains("--recover"), "{refusal}");
 }
