@@ -105,7 +105,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
                 "POINTER_INVALID: ",
                 "POINTER_NOT_FOUND: ",
                 "SECRET_DETECTED: ",
-                "RATE_LIMITED: wait",
+                "RATE_LIMITED: wait, or ask for less",
                 "DEREF_DENIED: ",
                 "SCHEMA_INVALID: ",
                 "NOT_FOUND: ",
