@@ -68,7 +68,7 @@ fn answers_of(engine: &Asked, sandbox: &Sandbox) -> Vec<QueryReply> {
 }
 
 fn index_files(sandbox: &Sandbox) -> Vec<PathBuf> {
-    let entries = fs::read_dir(sandbox.home().join("index-6")).unwrap();
+    let entries = fs::read_dir(sandbox.index()).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
     files.sort();
     files
@@ -92,7 +92,7 @@ fn the_answers_do_not_depend_on_the_index() {
     assert!(engine.0.doctor(REINDEX).unwrap().ok);
     same(&engine, "built anew at once");
     same(&sandbox.open(), "another process");
-    fs::remove_dir_all(sandbox.home().join("index-6")).unwrap();
+    fs::remove_dir_all(sandbox.index()).unwrap();
     same(&engine, "deleted under an open engine");
     same(&sandbox.open(), "deleted");
     assert!(sandbox.open().0.doctor(REINDEX).unwrap().ok);
@@ -101,8 +101,8 @@ fn the_answers_do_not_depend_on_the_index() {
 
 /// Restores all files of the index, even if it was rebuilt meanwhile.
 fn put_back(sandbox: &Sandbox, sound: &[(PathBuf, Vec<u8>)]) {
-    fs::remove_dir_all(sandbox.home().join("index-6")).unwrap();
-    fs::create_dir(sandbox.home().join("index-6")).unwrap();
+    fs::remove_dir_all(sandbox.index()).unwrap();
+    fs::create_dir(sandbox.index()).unwrap();
     for (path, bytes) in sound {
         fs::write(path, bytes).unwrap();
     }
@@ -214,11 +214,11 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
         assert!(engine.0.doctor(REINDEX).unwrap().ok);
     }
     drop((engine, stranger));
-    fs::rename(sandbox.home().join("index-6"), sandbox.path("own")).unwrap();
-    fs::rename(other.home().join("index-6"), sandbox.home().join("index-6")).unwrap();
+    fs::rename(sandbox.index(), sandbox.path("own")).unwrap();
+    fs::rename(other.index(), sandbox.index()).unwrap();
     assert_eq!(answers_of(&sandbox.open(), &sandbox), expected);
     // The database is restored from a copy, so the index is newer.
-    fs::create_dir(other.home().join("index-6")).unwrap();
+    fs::create_dir(other.index()).unwrap();
     let stranger = other.open();
     for name in ["engram.db", "engram.db-wal"] {
         let _ = fs::copy(other.home().join(name), sandbox.path(name));
