@@ -104,7 +104,7 @@ impl Filter {
             && self.has_health(engram)
             && self
                 .ended
-                .is_none_or(|wanted| wanted == has_ended(engram, now))
+                .is_none_or(|wanted| wanted != engram.holds_now(now))
             && self.held_at.is_none_or(|at| engram.holds_at(at))
             && self.since.is_none_or(|since| engram.list_time() >= since)
             && self.until.is_none_or(|until| engram.list_time() < until)
@@ -146,10 +146,6 @@ impl Filter {
         text.make_ascii_lowercase();
         words.iter().all(|word| text.contains(word.as_str()))
     }
-}
-
-fn has_ended(engram: &Engram, now: Timestamp) -> bool {
-    engram.valid_until.is_some() || engram.expires_at.is_some_and(|end| end <= now)
 }
 
 /// Whether a topic is the wanted topic or below it. An empty `wanted` matches every topic.

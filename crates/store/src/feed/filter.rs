@@ -4,7 +4,7 @@ use engram_model::{Evidence, Filter, ProjectId};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use crate::{Reader, Result};
+use crate::{Reader, Result, tables::NOT_OVER};
 
 /// The most versions that one page or one count examines; fewer if the filter has words, which are
 /// searched for in each version.
@@ -124,9 +124,8 @@ impl Where {
         }
         if let Some(ended) = filter.ended {
             let now = conditions.value(now.as_microsecond());
-            let holds = format!(
-                "engram.valid_until IS NULL AND (engram.expires_at IS NULL OR engram.expires_at > {now})"
-            );
+            let not_over = NOT_OVER.replace("?2", &now);
+            let holds = format!("engram.valid_until IS NULL AND {not_over}");
             conditions.and(&if ended {
                 format!("NOT ({holds})")
             } else {

@@ -281,6 +281,11 @@ fn a_filter_leaves_and_counts_what_it_admits() {
                 .filter(|it| filter.admits(it, minutes_after_start(800)))
                 .collect()
         };
+        // Half of the versions are of a time to come, which nothing with a ttl outlives.
+        if let Some(ended) = filter.ended {
+            let mut admitted = admits(&filter).into_iter();
+            assert!(admitted.all(|it| it.holds_now(minutes_after_start(800)) != ended));
+        }
         let mut wanted: Vec<EngramId> = admits(&filter).iter().map(|it| it.id).collect();
         let (found, facets) = store
             .read::<_, StoreError>(|reader| {
