@@ -112,15 +112,15 @@ pub(crate) fn plan_and_commit<T>(
 
 /// Records what the engine noticed by itself: entries without an author that never leave this
 /// machine. `operations` may also write tables of followers, in the same transaction.
-pub(crate) fn note(
+pub(crate) fn record_unplanned(
     engine: &Engine,
     project: ProjectId,
     agent: Option<&AgentId>,
     operations: impl FnOnce(&Writer<'_>) -> Result<Vec<Operation>, Refusal>,
 ) -> Result<(), Refusal> {
     let places = engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
-        let noted = operations(tx)?.into_iter().map(unsigned);
-        record_entries(tx, project, agent, &noted.collect::<Vec<_>>())
+        let entries = operations(tx)?.into_iter().map(unsigned);
+        record_entries(tx, project, agent, &entries.collect::<Vec<_>>())
     })?;
     if !places.is_empty() {
         engine.ring();

@@ -30,6 +30,8 @@ const COUNTED: u32 = 100;
 /// The most costs of an agent that are listed.
 const COSTS: usize = 50;
 
+/// The budgets of one agent, or of the caller and its children (for the user: of all agents), and
+/// what the project's messages cost.
 pub(crate) fn list_budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
     let project = match cx.known_project()? {
         Some(project) => project,
@@ -67,6 +69,7 @@ pub(crate) fn list_budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsRep
     })
 }
 
+/// What an agent has used of its budget in its turn, and its limits.
 pub(crate) fn agent_budget(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -164,7 +167,7 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
     let Some((agent, _)) = engine.store.read(uncounted)? else {
         return Ok(());
     };
-    decide::note(engine, agent.project, Some(handle), |tx| {
+    decide::record_unplanned(engine, agent.project, Some(handle), |tx| {
         let refused = |turn| {
             Operation::Refused(Refused {
                 turn,

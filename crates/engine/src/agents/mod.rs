@@ -42,7 +42,7 @@ impl Engine {
             return Ok(());
         }
         let operations = served.iter().cloned().map(Operation::Served).collect();
-        decide::note(self, project, None, |_| Ok(operations))
+        decide::record_unplanned(self, project, None, |_| Ok(operations))
             .inspect_err(|_| self.put_back_served(served))
     }
 }

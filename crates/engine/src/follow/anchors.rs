@@ -266,7 +266,7 @@ impl AnchorFollower {
             head,
             engrams: Vec::new(),
         });
-        decide::note(engine, tree.project, None, |_| Ok(vec![anchored]))
+        decide::record_unplanned(engine, tree.project, None, |_| Ok(vec![anchored]))
     }
 
     /// Reads the holding claims and their last known health, one page at a time, because claims are
@@ -469,7 +469,7 @@ impl AnchorFollower {
                 engrams: news.to_vec(),
             })
         };
-        decide::note(engine, tree.project, None, |tx| {
+        decide::record_unplanned(engine, tree.project, None, |tx| {
             for (id, _, now) in changed {
                 tx.keep_health(*id, &tree.worktree, now)?;
             }
