@@ -10,6 +10,9 @@ use web_sys::{Element, HtmlElement, HtmlTextAreaElement};
 
 use crate::words::Clock;
 
+/// The id of the list on the screen, which takes the focus when nothing else has it.
+pub(crate) const LIST: &str = "feed";
+
 /// Returns the page; none on the host, where the logic of views is tested.
 fn page() -> Option<web_sys::Document> {
     cfg!(target_arch = "wasm32").then(document)
@@ -172,7 +175,7 @@ pub(crate) fn is_choosing(event: &web_sys::MouseEvent) -> bool {
 pub(crate) fn prevent_text_selection(event: web_sys::MouseEvent) {
     if event.shift_key() {
         event.prevent_default();
-        focus("feed");
+        focus(LIST);
     }
 }
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    app::{batch::Progress, dom, state::App, views::LIST},
+    app::{batch::Progress, dom, state::App},
     words::{self, say},
 };
 
@@ -53,7 +53,7 @@ fn view_progress(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
     };
     let stop = move |_| {
         app.batch.stop();
-        dom::focus(LIST);
+        dom::focus(dom::LIST);
     };
     view! {
         <span data-testid="chosen-progress">{told}</span>

@@ -5,13 +5,7 @@ use leptos::{html, prelude::*, task::spawn_local};
 
 use super::refused::Refused;
 use crate::app::{
-    dom,
-    engine::connection::Link,
-    frame::states,
-    part::Slot,
-    reading,
-    state::App,
-    views::{LIST, View},
+    dom, engine::connection::Link, frame::states, part::Slot, reading, state::App, views::View,
 };
 
 /// The state of a list whose items are identified by a key.
@@ -175,7 +169,7 @@ pub(crate) fn ListBox(
     children: Children,
 ) -> impl IntoView {
     view! {
-        <div class=class class:bare=is_none id=LIST node_ref=node tabindex="0" role="listbox" aria-multiselectable=is_many.then_some("true")
+        <div class=class class:bare=is_none id=dom::LIST node_ref=node tabindex="0" role="listbox" aria-multiselectable=is_many.then_some("true")
             aria-label=label aria-activedescendant=active data-testid=testid>
             {children()}
         </div>

@@ -12,7 +12,6 @@ use crate::{
         components::icons::Icon,
         dom,
         state::{App, Phase},
-        views::LIST,
     },
     commands::{self, Act},
     words::say,
@@ -84,7 +83,7 @@ pub(crate) fn act_in_list(app: App, act: impl FnOnce() + 'static) {
 
 /// Returns to the list and focuses it.
 pub(crate) fn go_to_list(app: App) {
-    act_in_list(app, || dom::focus(LIST));
+    act_in_list(app, || dom::focus(dom::LIST));
 }
 
 /// Focuses the pane that keys act on.
@@ -92,7 +91,7 @@ pub(crate) fn focus_pane(app: App) {
     if untrack(|| covers_list(app)) {
         dom::focus(READ)
     } else {
-        dom::focus(LIST)
+        dom::focus(dom::LIST)
     }
 }
 

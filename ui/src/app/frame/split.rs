@@ -75,7 +75,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
             "ArrowRight" => set(width() + STEP),
             "Home" => set(0),
             "End" => set(u32::MAX),
-            "Escape" => return dom::focus("feed"),
+            "Escape" => return dom::focus(dom::LIST),
             _ => return,
         }
         event.prevent_default();

@@ -92,7 +92,7 @@ impl PaletteEntry {
                     ..Filter::default()
                 };
                 feed::show_filtered(app, &feed::VIEW, filter, true);
-                dom::focus("feed");
+                dom::focus(dom::LIST);
             }
         }
     }

@@ -92,9 +92,6 @@ impl Address {
     };
 }
 
-/// The id of the list on the screen, which takes the focus when nothing else has it.
-pub(crate) const LIST: &str = "feed";
-
 /// All views, in the order of the rail. The first is the default.
 pub(crate) static VIEWS: &[&View] = &[
     &feed::VIEW,

@@ -144,7 +144,7 @@ fn save_new(app: App) {
                 feed::see_own(app, stored.seq, was_nothing_new);
                 reading::go_to_engram(app, stored.id);
                 // The dialog returns the focus first.
-                dom::next_frame(|| dom::focus("feed"));
+                dom::next_frame(|| dom::focus(dom::LIST));
             }
             Err(refusal) => {
                 if app.frame.over.get_untracked() != Some(Over::Add) {

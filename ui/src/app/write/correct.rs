@@ -96,7 +96,7 @@ fn leave_correction(app: App, engram: &Engram) {
     } else {
         drop_correction(app, engram.id)
     }
-    dom::focus("feed");
+    dom::focus(dom::LIST);
 }
 
 /// Stores the correction as a new version. An unchanged text is not stored; a refused one stays in
@@ -129,7 +129,7 @@ fn save_correction(app: App, engram: &Engram) {
                 );
                 if is_here {
                     reading::select_engram(app, stored.id);
-                    dom::focus("feed");
+                    dom::focus(dom::LIST);
                 }
             }
             Err(refusal) => {
@@ -182,7 +182,7 @@ pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl I
                 <button class="plain" data-testid="continue" on:click=move |_| correct(app)>{say::write::CONTINUE}</button>
                 <button class="plain" data-testid="discard" on:click=move |_| {
                     drop_correction(app, id);
-                    dom::focus("feed");
+                    dom::focus(dom::LIST);
                 }>{say::write::DISCARD}</button>
             </p>
         }

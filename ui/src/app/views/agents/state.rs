@@ -12,7 +12,7 @@ use crate::{
         dom,
         part::part,
         state::App,
-        views::{LIST, feed},
+        views::feed,
     },
     tags::Tag,
     words::say,
@@ -163,5 +163,5 @@ pub(super) fn show_said_by_current(app: App) {
         ..Filter::default()
     };
     feed::show_filtered(app, &feed::VIEW, filter, true);
-    dom::next_frame(|| dom::focus(LIST));
+    dom::next_frame(|| dom::focus(dom::LIST));
 }

@@ -15,7 +15,7 @@ use crate::{
         dom,
         overlay::palette::keycaps,
         state::App,
-        views::{LIST, brief::pins},
+        views::brief::pins,
     },
     words::{self, say},
 };
@@ -93,7 +93,7 @@ fn Whose() -> impl IntoView {
     };
     let leave = move |event: ev::KeyboardEvent| {
         if event.key() == "Escape" {
-            dom::focus(LIST);
+            dom::focus(dom::LIST);
         }
     };
     view! {

@@ -13,13 +13,10 @@ use crate::{
         },
         dom,
         state::App,
-        views::{
-            LIST,
-            conflicts::{
-                chosen,
-                queue::{Group, Queue, excerpt},
-                state,
-            },
+        views::conflicts::{
+            chosen,
+            queue::{Group, Queue, excerpt},
+            state,
         },
     },
     selection::Selection,
@@ -118,7 +115,7 @@ fn Filters() -> impl IntoView {
     };
     let leave = move |event: ev::KeyboardEvent| {
         if event.key() == "Escape" {
-            dom::focus(LIST);
+            dom::focus(dom::LIST);
         }
     };
     view! {
@@ -208,7 +205,7 @@ fn nothing(app: App) -> AnyView {
     }
     let all = move |_| {
         filter_conflicts(app, |it| *it = ConflictFilter::default());
-        dom::focus(LIST);
+        dom::focus(dom::LIST);
     };
     view! {
         <div class="none" data-testid="no-match">

@@ -247,7 +247,7 @@ pub(crate) fn leave_chosen(app: App) -> bool {
     } else {
         return false;
     }
-    dom::focus("feed");
+    dom::focus(dom::LIST);
     true
 }
 
@@ -355,7 +355,7 @@ fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
     let press = move |deed| move |_| do_to_chosen(app, deed);
     let clear = move |_| {
         choice.reset();
-        dom::focus("feed");
+        dom::focus(dom::LIST);
     };
     view! {
         <b data-testid="chosen-count">{move || count_in_words(count.get())}</b>
@@ -390,11 +390,11 @@ fn view_question(app: App, deed: ClaimAction) -> impl IntoView {
     dom::next_frame(|| dom::focus("chosen-yes"));
     let keep = move |_| {
         choice.asking.set(None);
-        dom::focus("feed");
+        dom::focus(dom::LIST);
     };
     let forget = move |_| {
         carry_out(app, deed);
-        dom::focus("feed");
+        dom::focus(dom::LIST);
     };
     view! {
         <div class="ask" role="alertdialog" aria-label=ask aria-describedby="chosen-why" data-testid="chosen-confirm">

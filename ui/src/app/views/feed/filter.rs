@@ -48,11 +48,11 @@ pub(crate) fn FilterBar() -> impl IntoView {
         }
         "Escape" => {
             refilter(app, |it| it.text.clear(), true);
-            dom::focus("feed");
+            dom::focus(dom::LIST);
         }
         "Enter" | "ArrowDown" => {
             event.prevent_default();
-            dom::focus("feed");
+            dom::focus(dom::LIST);
         }
         _ => {}
     };
@@ -90,7 +90,7 @@ fn Chips() -> impl IntoView {
             held_at,
             ..Filter::default()
         };
-        dom::keep_focus(CHIPS, "feed", || state::set_filter(app, filter, true));
+        dom::keep_focus(CHIPS, dom::LIST, || state::set_filter(app, filter, true));
     };
     move || {
         let all = chips_of(&app.list.filter.get(), app.clock.get_untracked().offset);
@@ -116,7 +116,7 @@ fn view_chip(app: App, chip: Chip) -> impl IntoView {
     let value = words::visible(&value);
     view! {
         <button class="chip on" data-testid="filter-chip" title=say::filter::remove(what, &value)
-            on:click=move |_| dom::keep_focus(CHIPS, "feed", || state::set_filter(app, without.clone(), true))>
+            on:click=move |_| dom::keep_focus(CHIPS, dom::LIST, || state::set_filter(app, without.clone(), true))>
             <span class="offscreen">{say::filter::REMOVE}</span><span>{what}</span>" "<b>{value.clone()}</b>{Icon::Close.draw()}
         </button>
     }

@@ -128,7 +128,7 @@ impl Scroller {
             return Some(top.saturating_add(above));
         }
         // Keys keep the open row on the screen.
-        dom::focused_in("feed")?;
+        dom::focused_in(dom::LIST)?;
         let row = place(app.reading.selected.get_untracked()?)?;
         let first = place(first?)?;
         let Viewport { scroll, height, .. } = viewport;

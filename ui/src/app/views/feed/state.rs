@@ -305,7 +305,7 @@ pub(crate) fn toggle_facets(app: App) {
     let is_open = !app.list.facets_open.get_untracked();
     // If the focus is on them, it returns to the list.
     if !is_open && dom::focused_in(filter::PANEL).is_some() {
-        dom::focus("feed");
+        dom::focus(dom::LIST);
     }
     app.list.facets_open.set(is_open);
     app.stale.touch(Tag::Facets);
