@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range, ptr};
 
-use engram_model::{Piece, Side, SourceLine};
+use engram_model::{DiffSide, Piece, SourceLine};
 
 use crate::align::{best_pairs, shared_words};
 
@@ -44,10 +44,15 @@ pub fn comparison_rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
     let mut rest = pairs.as_slice();
     while let Some(first) = rest.first() {
         let is_first = rest.len() == pairs.len();
-        let run = rest.iter().take_while(|it| it.side() == Side::Both).count();
+        let run = rest
+            .iter()
+            .take_while(|it| it.side() == DiffSide::Both)
+            .count();
         if run == 0 {
             rows.push(match first.side() {
-                Side::Hunk => ComparisonRow::Gap(missing_lines(&pairs, pairs.len() - rest.len())),
+                DiffSide::Hunk => {
+                    ComparisonRow::Gap(missing_lines(&pairs, pairs.len() - rest.len()))
+                }
                 _ => ComparisonRow::Pair(*first),
             });
             rest = &rest[1..];
@@ -93,7 +98,7 @@ pub fn unfolded_rows(
 /// Returns how many of these rows to draw for about `most`: a change that was cut would look like
 /// deleted lines.
 pub fn drawn_count(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
-    let is_change = |(_, row): &(usize, ComparisonRow<'_>)| matches!(row, ComparisonRow::Pair(pair) if pair.side() != Side::Both);
+    let is_change = |(_, row): &(usize, ComparisonRow<'_>)| matches!(row, ComparisonRow::Pair(pair) if pair.side() != DiffSide::Both);
     let (shown, rest) = rows.split_at(most.min(rows.len()));
     let more = if shown.last().is_some_and(is_change) {
         rest.iter().take_while(|it| is_change(it)).count()
@@ -106,7 +111,7 @@ pub fn drawn_count(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
 /// Returns the lines for the one-column form, with a sign in place of each fold.
 pub fn fold_unchanged(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLine> {
     let sign = |count: u32| SourceLine {
-        side: Side::Hunk,
+        side: DiffSide::Hunk,
         text: if count > 0 { say(count) } else { String::new() },
         ..SourceLine::default()
     };
@@ -128,7 +133,7 @@ pub fn fold_unchanged(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<
         });
     let mut folded = Vec::with_capacity(lines.len());
     for line in lines {
-        if line.side == Side::Hunk {
+        if line.side == DiffSide::Hunk {
             folded.push(sign(gaps.next().unwrap_or(0)));
             continue;
         }
@@ -136,7 +141,7 @@ pub fn fold_unchanged(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<
         match hidden
             .iter()
             .find(within)
-            .filter(|_| line.side == Side::Both)
+            .filter(|_| line.side == DiffSide::Both)
         {
             Some((first, last)) if line.before == *first => folded.push(sign(last - first + 1)),
             Some(_) => {}
@@ -148,9 +153,9 @@ pub fn fold_unchanged(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<
 
 impl Pair<'_> {
     /// The side of its lines: a line that is unpaired, or beside a different one, was changed.
-    fn side(&self) -> Side {
+    fn side(&self) -> DiffSide {
         let line = self.then.or(self.now);
-        line.map_or(Side::Both, |it| it.side)
+        line.map_or(DiffSide::Both, |it| it.side)
     }
 }
 
@@ -170,9 +175,9 @@ fn pair_lines(lines: &[SourceLine]) -> Vec<Pair<'_>> {
     let (mut removed, mut added): (Vec<&SourceLine>, Vec<&SourceLine>) = (Vec::new(), Vec::new());
     for line in lines {
         match line.side {
-            Side::Removed => removed.push(line),
-            Side::Added => added.push(line),
-            Side::Both | Side::Hunk => {
+            DiffSide::Removed => removed.push(line),
+            DiffSide::Added => added.push(line),
+            DiffSide::Both | DiffSide::Hunk => {
                 add_matched(&mut pairs, &mut removed, &mut added);
                 pairs.push(Pair {
                     then: Some(line),
@@ -281,7 +286,7 @@ pub fn marks_of(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
     let mut found: HashMap<*const SourceLine, Vec<Range<usize>>> = HashMap::new();
     for pair in pair_lines(lines) {
         if let (Some(then), Some(now)) = (pair.then, pair.now)
-            && then.side == Side::Removed
+            && then.side == DiffSide::Removed
             && let Some((before, after)) = differing_ranges(&then.text, &now.text)
         {
             found.insert(ptr::from_ref(then), before);
@@ -339,7 +344,7 @@ fn words_of(text: &str) -> Vec<&str> {
 pub fn without_indent(lines: &[SourceLine]) -> Vec<SourceLine> {
     let full = lines
         .iter()
-        .filter(|it| it.side != Side::Hunk && !it.text.trim().is_empty());
+        .filter(|it| it.side != DiffSide::Hunk && !it.text.trim().is_empty());
     let common = full
         .map(|it| indent(&it.text))
         .reduce(|a, b| &a[..a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()]);
@@ -381,22 +386,22 @@ mod tests {
         let (mut before, mut number) = (0, 0);
         let line = |text: &&str| {
             let side = match text.chars().next() {
-                Some('-') => Side::Removed,
-                Some('+') => Side::Added,
-                Some('~') => Side::Hunk,
-                _ => Side::Both,
+                Some('-') => DiffSide::Removed,
+                Some('+') => DiffSide::Added,
+                Some('~') => DiffSide::Hunk,
+                _ => DiffSide::Both,
             };
-            let step = if side == Side::Hunk { 10 } else { 1 };
-            before += if side == Side::Added { 0 } else { step };
-            number += if side == Side::Removed { 0 } else { step };
-            let is_line = side != Side::Hunk;
+            let step = if side == DiffSide::Hunk { 10 } else { 1 };
+            before += if side == DiffSide::Added { 0 } else { step };
+            number += if side == DiffSide::Removed { 0 } else { step };
+            let is_line = side != DiffSide::Hunk;
             SourceLine {
-                before: if is_line && side != Side::Added {
+                before: if is_line && side != DiffSide::Added {
                     before
                 } else {
                     0
                 },
-                number: if is_line && side != Side::Removed {
+                number: if is_line && side != DiffSide::Removed {
                     number
                 } else {
                     0
@@ -412,7 +417,7 @@ mod tests {
     fn told(lines: &[SourceLine]) -> Vec<String> {
         let text = |it: Option<&SourceLine>| it.map_or("", |it| it.text.as_str()).to_owned();
         let tell = |row: ComparisonRow<'_>| match row {
-            ComparisonRow::Pair(pair) if pair.side() == Side::Both => text(pair.then),
+            ComparisonRow::Pair(pair) if pair.side() == DiffSide::Both => text(pair.then),
             ComparisonRow::Pair(pair) => format!("{}|{}", text(pair.then), text(pair.now)),
             ComparisonRow::Fold(folded) => format!("fold {}", folded.len()),
             ComparisonRow::Gap(count) => format!("gap {count}"),
@@ -492,7 +497,7 @@ mod tests {
                 let signs = all.iter().filter_map(|it| it.split_once(' '));
                 signs.map(|(_, count)| count.to_owned()).collect()
             };
-            let shown = below.iter().filter(|it| it.side == Side::Hunk);
+            let shown = below.iter().filter(|it| it.side == DiffSide::Hunk);
             let shown: Vec<String> = shown.map(|it| it.text.clone()).collect();
             assert_eq!(shown, signs(&told(&given)));
         }

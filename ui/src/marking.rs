@@ -1,6 +1,6 @@
 //! Lines that a person marks in a source, and the pointer to them.
 
-use engram_model::{Lines, Pin, Pointer, Side, SourceReply, Target};
+use engram_model::{DiffSide, Lines, Pin, Pointer, SourceReply, Target};
 
 /// Marked lines, from where marking began to where it is now, in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn markable(source: &SourceReply) -> Option<Lines> {
 
 /// Returns the pointer to lines of a source, with the source's pin.
 pub fn marked_pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
-    let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
+    let is_compared = source.lines.iter().any(|it| it.side != DiffSide::Both);
     if is_compared || source.found_in.is_some() {
         return None;
     }
@@ -156,7 +156,7 @@ mod tests {
             assert_eq!(can, want.map(|_| Lines { start: 8, end: 20 }), "{shown}");
         }
         let mut compared = source(&format!("repo:src/a.rs#L9@{commit}"));
-        compared.lines[1].side = Side::Added;
+        compared.lines[1].side = DiffSide::Added;
         assert_eq!(markable(&compared), None);
         let mut empty = source(&format!("repo:src/a.rs#L9@{commit}"));
         empty.lines.clear();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    AgentBudget, AgentId, BudgetsReply, GrantIssued, GrantTold, GrantsReply, Meter, RequestState,
+    AgentBudget, AgentId, BudgetsReply, GrantReply, GrantTold, GrantsReply, Meter, RequestState,
     RequestTold, RequestsReply, format_count,
 };
 
@@ -49,7 +49,7 @@ pub(crate) fn agent_text(name: &str, handle: &AgentId, role: Option<&str>) -> St
     format!("{name}{handle}{}", role.unwrap_or_default())
 }
 
-pub(crate) fn issued_grant_text(grant: &GrantIssued) -> String {
+pub(crate) fn issued_grant_text(grant: &GrantReply) -> String {
     let what = permitted_text(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars);
     let needs = match grant.code_chars {
         Some(_) => "one message of it with that much code spends this grant",

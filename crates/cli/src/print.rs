@@ -3,9 +3,10 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
-    AgentStatus, AgentsReply, Blame, BriefReply, Budget, Change, CheckReply, ConflictFilter, Did,
-    Engram, EngramId, Entry, Evidence, ForgetReply, Listed, Meter, Noun, OperationKind, Outcome,
-    PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, Verdict, format_count,
+    AgentStatus, AgentsReply, AnswerQuality, Blame, BriefReply, Budget, Change, CheckReply,
+    ConflictFilter, Did, Engram, EngramId, Entry, Evidence, ForgetReply, Listed, Meter, Noun,
+    OperationKind, Outcome, PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply,
+    format_count,
 };
 use serde_json::{Value, json};
 
@@ -134,10 +135,12 @@ fn closed_text(closed: &ForgetReply) -> String {
 /// Lists the results of a search and how well they match.
 fn query_text(query: &QueryReply) -> String {
     let mut out = match (query.verdict, query.relaxed) {
-        (Verdict::None, _) => "no claims match".to_owned(),
-        (Verdict::Strong, false) => "strong".to_owned(),
-        (Verdict::Strong, true) => "strong, though no claim contains all these words".to_owned(),
-        (Verdict::Weak, _) => "weak: only related claims".to_owned(),
+        (AnswerQuality::None, _) => "no claims match".to_owned(),
+        (AnswerQuality::Strong, false) => "strong".to_owned(),
+        (AnswerQuality::Strong, true) => {
+            "strong, though no claim contains all these words".to_owned()
+        }
+        (AnswerQuality::Weak, _) => "weak: only related claims".to_owned(),
     };
     if let Some(unread) = query.unread {
         let _ = write!(

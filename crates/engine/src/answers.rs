@@ -10,10 +10,10 @@ use engram_model::{
     BudgetsReply, Caller, Check, CheckReply, CheckedPointer, Code, Commit, Conflict,
     ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced,
     Draft, Effect, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck,
-    GateReply, GrantAnswer, GrantIssued, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
+    GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
     LineView, MetricsReply, NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote,
     PromoteReply, PutReply, Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve,
-    ResolveReply, SampleReply, Sending, SentReply, SourceReply, SourceView, Standing, StatusReply,
+    ResolveReply, SampleReply, Sending, SentReply, SourceReply, SourceView, SpanNow, StatusReply,
     Turned, Unpinning, ValidReply, WhichRequests,
 };
 
@@ -252,7 +252,7 @@ impl Answers for Answering<'_> {
         sample::forget_sample(self.0)
     }
 
-    fn standing(&self, pointer: PointerInput) -> Result<Box<Standing>, Refusal> {
+    fn standing(&self, pointer: PointerInput) -> Result<Box<SpanNow>, Refusal> {
         read::view_pointer(self.0, pointer, engram_pointers::standing_of).map(Box::new)
     }
 
@@ -316,7 +316,7 @@ impl Answers for Answering<'_> {
         metrics::project_metrics(self.0)
     }
 
-    fn issue_grant(&self, wanted: GrantWanted) -> Result<GrantIssued, Refusal> {
+    fn issue_grant(&self, wanted: GrantWanted) -> Result<GrantReply, Refusal> {
         grants::give_grant(self.0, wanted)
     }
 
@@ -336,7 +336,7 @@ impl Answers for Answering<'_> {
         grants::list_requests(self.0, &which)
     }
 
-    fn grant_request(&self, answer: GrantAnswer) -> Result<GrantIssued, Refusal> {
+    fn grant_request(&self, answer: GrantAnswer) -> Result<GrantReply, Refusal> {
         grants::approve_request(self.0, &answer)
     }
 

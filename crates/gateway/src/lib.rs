@@ -48,6 +48,5 @@ pub use scopes::{PromotedClaim, may_read_topic, refuse_promotion, refuse_scope, 
 pub use text_form::to_text;
 pub use tokens::{Excerpt, count_tokens, fit};
 pub use tree::{
-    AgentNode, GENERATIONS, recipients, refuse_decision, refuse_opening, refuse_report,
-    unknown_agent,
+    AgentNode, GENERATIONS, recipients, refuse_decision, refuse_opening, refuse_role, unknown_agent,
 };

@@ -81,7 +81,7 @@ pub fn refuse_decision(caller: &Caller, child: &AgentNode) -> Result<(), Refusal
 }
 
 /// Refuses a message that a child sends in a role other than its own.
-pub fn refuse_report(sender: &AgentNode, role: &str) -> Result<(), Refusal> {
+pub fn refuse_role(sender: &AgentNode, role: &str) -> Result<(), Refusal> {
     if sender.role.is_empty() || same_role(&sender.role, role) {
         Ok(())
     } else {
@@ -314,10 +314,8 @@ pub(crate) mod tests {
             );
         }
         let programmer = &all[1];
-        assert!(refuse_report(programmer, " Programmer").is_ok());
-        let refused = refuse_report(programmer, "architect")
-            .err()
-            .map(|it| it.code);
+        assert!(refuse_role(programmer, " Programmer").is_ok());
+        let refused = refuse_role(programmer, "architect").err().map(|it| it.code);
         assert_eq!(refused, Some(Code::ScopeDenied));
     }
 }

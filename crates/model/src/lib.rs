@@ -32,10 +32,10 @@ mod words;
 pub use agents::{
     AgentBudget, Answered, AnsweredBy, BUDGETS, BriefLine, BriefOf, BriefPart, BriefReply,
     BudgetOf, BudgetsReply, ChildMessage, ChildOutput, Cost, CostOf, DenyAnswer, DerefRequest,
-    Grant, GrantAnswer, GrantCount, GrantIssued, GrantState, GrantTold, GrantWanted, Granted,
-    GrantsReply, Hook, HookEvent, HookReply, IssuedGrant, Message, NextTurn, ParentMessage,
-    RagExcerpt, RagFound, RagReply, RagResult, RequestState, RequestTold, RequestsReply, SamRead,
-    SamReply, ShownBrief, Turned, WhichRequests,
+    GrantAnswer, GrantCount, GrantKind, GrantRecord, GrantReply, GrantState, GrantTold,
+    GrantWanted, GrantsReply, Hook, HookEvent, HookReply, Message, MessageGrant, NextTurn,
+    ParentMessage, RagExcerpt, RagFound, RagReply, RagResult, RequestState, RequestTold,
+    RequestsReply, SamRead, SamReply, ShownBrief, Turned, WhichRequests,
 };
 pub use call::Call;
 pub use change::{Change, Entry};
@@ -60,17 +60,17 @@ pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
 pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{
-    Anchored, Blame, BlamePart, Block, CheckReply, CheckedEngram, CheckedPointer, Class, Evidence,
-    FoundIn, Health, Inline, LineReply, LineView, Lines, Media, MediaKind, Piece, Pin, Pointer,
-    PointerEdit, PointerInput, PointerState, PointerType, Reading, Recorded, Side, SourceLine,
-    SourceReply, SourceView, Standing, Target,
+    Anchored, Blame, BlamePart, Block, CheckReply, CheckedEngram, CheckedPointer, Class, DiffSide,
+    Evidence, FoundIn, Health, Inline, LineReply, LineView, Lines, Media, MediaKind, Piece, Pin,
+    Pointer, PointerEdit, PointerInput, PointerState, PointerType, Reading, Recorded, SourceLine,
+    SourceReply, SourceView, SpanNow, Target,
 };
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
-    AgentOpened, AgentStatus, AgentsReply, Budget, Delivered, Delivery, Dereferenced, FeedPage,
-    Finding, ForgetReply, Meter, MetricsReply, NoteReply, Noticed, Outcome, ProjectStatus,
-    PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SentReply, Spending,
-    StatusReply, ValidReply, Verdict,
+    AgentOpened, AgentStatus, AgentsReply, AnswerQuality, Budget, Delivered, Delivery,
+    Dereferenced, FeedPage, Finding, ForgetReply, Meter, MetricsReply, NoteReply, Noticed, Outcome,
+    ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply,
+    SentReply, Spending, StatusReply, ValidReply,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,

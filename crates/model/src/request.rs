@@ -191,7 +191,7 @@ requests! {
     forget: Forget(id: EngramId) -> Closed(ForgetReply), Anyone Changes;
     /// Erase the words of a claim or a note for good, with everything that only it needs.
     redact: Redact(id: EngramId) -> Closed(ForgetReply), User Changes;
-    /// Make an ephemeral claim durable.
+    /// Make an ephemeral claim durable, or give a claim a wider scope.
     promote: Promote(promote: crate::Promote) -> Promoted(PromoteReply), Anyone Changes = "engram_promote";
     /// Find claims.
     query: Query(query: crate::Query) -> Query(QueryReply), Anyone Reads = "engram_query";
@@ -219,7 +219,7 @@ requests! {
     /// Forget the sample claims that still hold.
     remove_sample: RemoveSample -> Sample(SampleReply), User Changes;
     /// Compare the working tree now with what a pointer was pinned to.
-    standing: Standing(pointer: PointerInput) -> Standing(Box<crate::Standing>), User Reads;
+    standing: Standing(pointer: PointerInput) -> Standing(Box<crate::SpanNow>), User Reads;
     /// Find the lines of a pointer in the working tree now; without a path if they are gone.
     track: Track(pointer: PointerInput) -> Tracked(Box<crate::CheckedPointer>), User Reads;
     /// Find out who wrote the lines that a pointer addresses.
@@ -250,7 +250,7 @@ requests! {
     /// Report counts and averages of this project for monitoring.
     metrics: Metrics -> Metrics(MetricsReply), User Reads;
     /// Grant an agent one read, or inline code, beyond its budget; only its parent or the user may.
-    issue_grant: IssueGrant(wanted: crate::GrantWanted) -> Granted(crate::GrantIssued), Anyone Changes;
+    issue_grant: IssueGrant(wanted: crate::GrantWanted) -> Granted(crate::GrantReply), Anyone Changes;
     /// List grants: the user sees all, an agent those that it got and gave.
     grants: Grants -> Grants(crate::GrantsReply), Anyone Reads;
     /// Take back a grant that is still open.
@@ -260,7 +260,7 @@ requests! {
     /// List requests: the user sees all, an agent its own and its children's.
     requests: Requests(which: crate::WhichRequests) -> Requests(crate::RequestsReply), Anyone Reads;
     /// Grant a request.
-    grant_request: GrantRequest(answer: crate::GrantAnswer) -> Granted(crate::GrantIssued), Anyone Changes;
+    grant_request: GrantRequest(answer: crate::GrantAnswer) -> Granted(crate::GrantReply), Anyone Changes;
     /// Deny a request.
     deny_request: DenyRequest(answer: crate::DenyAnswer) -> Answered(crate::Answered), Anyone Changes;
     /// Return the shared brief: what matters now, for the caller and the agents below it.

@@ -1,7 +1,7 @@
 //! How the evidence of a claim stands, in words, and where it is now.
 
 use engram_model::{
-    Engram, Evidence, Kind, Lines, Pointer, PointerState, REVERIFY, Reading, Standing, visible,
+    Engram, Evidence, Kind, Lines, Pointer, PointerState, REVERIFY, Reading, SpanNow, visible,
 };
 
 use super::say;
@@ -16,7 +16,7 @@ pub fn as_stored(engram: &Engram) -> (&'static str, &'static str) {
 }
 
 /// How the working tree reads where a span was pinned, in words, and their CSS class.
-pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static str) {
+pub fn reading(standing: &SpanNow, then: Option<Lines>) -> (String, &'static str) {
     match standing.reading {
         Reading::Same => (say::state::UNCHANGED.to_owned(), "word ok"),
         Reading::Moved => {
@@ -121,7 +121,7 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
 }
 
 /// Where a pointer leads in the working tree as just read, if not where it was pinned.
-pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
+pub fn place_read(pointer: &Pointer, standing: &SpanNow) -> Option<String> {
     let path = standing.path.as_deref().unwrap_or(pointer.name());
     let lines = standing.lines.filter(|_| pointer.lines().is_some());
     let is_there = path == pointer.name() && (lines.is_none() || lines == pointer.lines());
@@ -209,7 +209,7 @@ mod tests {
             ),
             ("repo:src/a.rs@HEAD", None, at(1, 30), None),
         ] {
-            let standing = Standing {
+            let standing = SpanNow {
                 reading: Reading::Moved,
                 path: path.map(str::to_owned),
                 lines,

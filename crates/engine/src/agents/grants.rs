@@ -20,10 +20,10 @@ use engram_gateway::{
     AgentNode, GrantTerms, GrantWish, grant_terms, refuse_decision, refuse_revoke,
 };
 use engram_model::{
-    AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer,
-    GrantIssued, GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation,
-    Pointer, PointerInput, ProjectId, Refusal, RequestState, RequestTold, RequestsReply, Secret,
-    Ttl, WhichRequests,
+    AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer, GrantKind,
+    GrantRecord, GrantReply, GrantState, GrantTold, GrantWanted, GrantsReply, Operation, Pointer,
+    PointerInput, ProjectId, Refusal, RequestState, RequestTold, RequestsReply, Secret, Ttl,
+    WhichRequests,
     operation::{Denied, NewGrant, Requested, Snapshot},
 };
 use engram_pointers::resolve;
@@ -72,7 +72,8 @@ struct GrantDraft<'a> {
     copy: Option<&'a Snapshot>,
 }
 
-pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, Refusal> {
+/// Gives an agent below the caller a grant: one read of a pointer, or inline code in one message.
+pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantReply, Refusal> {
     let ground = cx.ground(true)?;
     let (wish, copy) = match (ask.pointer, ask.code_chars) {
         (Some(pointer), None) => {
@@ -109,7 +110,7 @@ pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssu
 }
 
 /// Grants a request.
-pub(crate) fn approve_request(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
+pub(crate) fn approve_request(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantReply, Refusal> {
     let ground = cx.ground(true)?;
     let store = &cx.engine.store;
     let asked = store.read(|tx| find_waiting_request(cx, tx, ground.project, &ask.id))?;
@@ -136,7 +137,7 @@ fn issue<'a>(
     ground: &Ground,
     id: Option<String>,
     wanted: impl Fn(&Reader<'_>) -> Result<GrantDraft<'a>, Refusal>,
-) -> Result<GrantIssued, Refusal> {
+) -> Result<GrantReply, Refusal> {
     let id = id.unwrap_or_else(|| cx.engine.world.new_id().to_string());
     let token = cx.engine.world.new_secret();
     let (now, said_by) = (cx.engine.world.now(), author::author_of(cx, None)?);
@@ -151,7 +152,7 @@ fn issue<'a>(
         let limits = &cx.engine.config.limits.grant;
         let GrantTerms { what, expires_at } =
             grant_terms(&giver, &to, wanted.wish, seconds, limits, now)?;
-        let grant = IssuedGrant {
+        let grant = GrantRecord {
             id: id.clone(),
             to: to.agent,
             by: match giver {
@@ -179,7 +180,7 @@ fn issue<'a>(
     })?
     .answer;
     let told = shown_grant(issued, now);
-    Ok(GrantIssued {
+    Ok(GrantReply {
         id: told.id,
         budget_token: Secret(token),
         to: told.to,
@@ -240,6 +241,7 @@ pub(crate) fn resolve_and_pin(
     })
 }
 
+/// The newest grants that the caller gave, or that it or its children have; for the user, all.
 pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
     let (project, now) = (cx.project()?, cx.engine.world.now());
     cx.engine.store.read::<_, Refusal>(|tx| {
@@ -267,6 +269,7 @@ pub(crate) fn may_see_agent(
     })
 }
 
+/// Takes back an open grant.
 pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
@@ -292,6 +295,7 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     Ok(state_reply(id, GrantState::Revoked.as_str()))
 }
 
+/// Asks for a grant for one read. A request for the same pointer that already waits is kept.
 pub(crate) fn request_read(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let want = resolve_request(cx, ask, &ground)?;
@@ -358,6 +362,8 @@ pub(crate) fn plan_request(
     Ok((entries, requested.id.clone()))
 }
 
+/// The requests of the caller and its children (for the user: of all agents): all, or those that
+/// wait.
 pub(crate) fn list_requests(
     cx: &Context<'_>,
     which: &WhichRequests,
@@ -406,6 +412,7 @@ pub(crate) fn list_requests(
     })
 }
 
+/// Denies a waiting request, with a reason.
 pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let why = validated_sentence("the answer", ask.why.as_deref().unwrap_or_default())?;
@@ -434,14 +441,14 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
 /// shows now.
 pub(crate) fn expire_overdue(
     tx: &Reader<'_>,
-    grant: IssuedGrant,
+    grant: GrantRecord,
     clock: Timestamp,
-) -> Result<IssuedGrant, Refusal> {
+) -> Result<GrantRecord, Refusal> {
     let term = grant.expires_at.duration_since(grant.issued_at);
     if grant.state(clock) != GrantState::Open || tx.grants().age(&grant.id, clock)? < term {
         return Ok(grant);
     }
-    Ok(IssuedGrant {
+    Ok(GrantRecord {
         expires_at: clock,
         ..grant
     })
@@ -455,14 +462,14 @@ fn author_or_user(by: &str) -> &str {
     }
 }
 
-fn shown_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
+fn shown_grant(grant: GrantRecord, now: Timestamp) -> GrantTold {
     let state = grant.state(now);
     let (pointer, cap_tokens, code_chars) = match grant.what {
-        Granted::Read {
+        GrantKind::Read {
             pointer,
             cap_tokens,
         } => (Some(pointer), Some(cap_tokens), None),
-        Granted::Code { chars } => (None, None, Some(chars)),
+        GrantKind::Code { chars } => (None, None, Some(chars)),
     };
     GrantTold {
         id: grant.id,

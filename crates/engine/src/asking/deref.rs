@@ -21,13 +21,15 @@ use engram_gateway::{
     PaidBy, PointerRead, ReadAllowance, admit_read, budget_of, charge, charge_ancestors, no_grant,
 };
 use engram_model::{
-    Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
+    Budget, Code, Deref, Dereferenced, GrantKind, GrantRecord, GrantState, Operation, Pointer,
     PointerType, Refusal, operation::Read,
 };
 use engram_pointers::resolve;
 use engram_store::Reader;
 use jiff::Timestamp;
 
+/// Reads what a pointer addresses. An agent pays from its budget or with a grant, and is refused
+/// before any lookup if it cannot.
 pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusal> {
     let pointer = Pointer::try_from(ask.pointer)?;
     let repo = gather::repo_for(cx, &pointer)?;
@@ -115,10 +117,10 @@ fn refuse_unpayable(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>,
     let Err(refusal) = allowance_for(payer, funds, None) else {
         return Ok(None);
     };
-    let serves = |it: &IssuedGrant| {
+    let serves = |it: &GrantRecord| {
         it.to == payer.called.agent.handle
             && it.state(funds.now) == GrantState::Open
-            && matches!(it.what, Granted::Read { .. })
+            && matches!(it.what, GrantKind::Read { .. })
     };
     let may_serve = match &funds.named {
         None => funds.open.iter().any(serves),
@@ -246,9 +248,9 @@ struct Funds {
     head: u64,
     purse: Purse,
     /// The grant of the named token.
-    named: Option<IssuedGrant>,
+    named: Option<GrantRecord>,
     /// The agent's unspent grants, if one of them has to pay.
-    open: Vec<IssuedGrant>,
+    open: Vec<GrantRecord>,
     now: Timestamp,
 }
 

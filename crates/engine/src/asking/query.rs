@@ -15,8 +15,8 @@ use crate::{
     evidence::health,
 };
 use engram_model::{
-    Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal, Sign,
-    Spelling, Verdict, hash_keys, is_on_topic, spellings,
+    AnswerQuality, Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal,
+    Sign, Spelling, hash_keys, is_on_topic, spellings,
 };
 use engram_store::{IndexQuery, Reader, SearchMatch, SearchTerms, StoreError, Traits};
 use jiff::Timestamp;
@@ -29,6 +29,7 @@ const TAIL: usize = 20_000;
 /// common.
 const ALIKE: f64 = 0.02;
 
+/// Answers a question with the claims that match best; without words, with the newest claims.
 pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
     let limit = result_limit(cx, query)?;
     let project = cx.project()?;
@@ -311,9 +312,9 @@ fn newest_claims(
     served::note_shown(cx, &engrams)?;
     Ok(QueryReply {
         verdict: if engrams.is_empty() {
-            Verdict::None
+            AnswerQuality::None
         } else {
-            Verdict::Weak
+            AnswerQuality::Weak
         },
         relaxed: true,
         unread: None,
@@ -452,9 +453,9 @@ fn count_beyond(limit: usize, matched: usize) -> Option<u64> {
 fn query_reply(recalled: RankedEngrams, limit: usize) -> QueryReply {
     let ranked = recalled.ranked;
     let verdict = match ranked.first() {
-        None => Verdict::None,
-        Some(best) if best.is_strong => Verdict::Strong,
-        Some(_) => Verdict::Weak,
+        None => AnswerQuality::None,
+        Some(best) if best.is_strong => AnswerQuality::Strong,
+        Some(_) => AnswerQuality::Weak,
     };
     QueryReply {
         verdict,

@@ -24,8 +24,8 @@ use engram_gateway::{
 };
 use engram_model::{
     AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
-    GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Scope, ShownBrief,
-    Spend, Unpinning,
+    GrantKind, GrantState, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Scope,
+    ShownBrief, Spend, Unpinning,
     operation::{Agent, BriefPin, Served},
 };
 use engram_store::{Reader, StoredPin, Traits};
@@ -51,6 +51,7 @@ struct ComposedBrief {
     candidates: Vec<BriefCandidate>,
 }
 
+/// The caller's brief. Counts as shown to the caller.
 pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
     opening::refuse_unknown_caller(cx)?;
     let project = cx.project()?;
@@ -82,6 +83,8 @@ pub(crate) fn brief_for_user(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrie
     })
 }
 
+/// Pins a claim or a sentence to the brief, which only a parent or the user may. Answers with the
+/// new brief.
 pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, Refusal> {
     opening::refuse_unknown_caller(cx)?;
     if let Pinning::Text(text) = what {
@@ -164,6 +167,7 @@ fn line_of_claim(
     })
 }
 
+/// Unpins a line of the brief. An agent unpins only its own. Answers with the new brief.
 pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
     opening::refuse_unknown_caller(cx)?;
     let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
@@ -367,11 +371,11 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
                 continue;
             }
             let (pointer, cap) = match grant.what {
-                Granted::Read {
+                GrantKind::Read {
                     pointer,
                     cap_tokens,
                 } => (Some(pointer), cap_tokens),
-                Granted::Code { chars } => (None, chars),
+                GrantKind::Code { chars } => (None, chars),
             };
             open.push(OpenGrant {
                 to: names::recorded_name(&agent.label),

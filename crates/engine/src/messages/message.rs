@@ -7,7 +7,7 @@ use engram_gateway::{
     INLINE_CODE_CHARS, ValidMessage, check_message, code_allowance, read_message,
 };
 use engram_model::{
-    Code, EngramId, Granted, IssuedGrant, Limits, Operation, Refusal, Target,
+    Code, EngramId, GrantKind, GrantRecord, Limits, Operation, Refusal, Target,
     operation::{Agent, Sent, Served},
 };
 use engram_store::Reader;
@@ -46,7 +46,7 @@ pub(crate) fn checked_message(
     let store = &cx.engine.store;
     for grant in store.read(|tx| code_grants(cx, tx))? {
         let mut wider = limits.clone();
-        let Granted::Code { chars } = grant.what else {
+        let GrantKind::Code { chars } = grant.what else {
             continue;
         };
         wider.message.inline_code_chars = chars as usize;
@@ -62,7 +62,7 @@ pub(crate) fn checked_message(
 }
 
 /// The calling agent's open grants for inline code, the smallest first.
-pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<IssuedGrant>, Refusal> {
+pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<GrantRecord>, Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(Vec::new());
     };

@@ -19,7 +19,7 @@ use crate::{
 };
 use engram_gateway::{AgentNode, GrantTerms, GrantWish, check_delivery, grant_terms, recipients};
 use engram_model::{
-    AgentId, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
+    AgentId, Code, Delivery, GrantKind, GrantRecord, GrantState, Operation, Outcome, ParentMessage,
     Refusal, Sending, SentReply,
     operation::{Agent, NewGrant, Sent},
 };
@@ -197,7 +197,7 @@ fn new_grant(
     offer: &OfferedGrant,
     child: &Agent,
     id: &str,
-) -> Result<IssuedGrant, Refusal> {
+) -> Result<GrantRecord, Refusal> {
     let now = cx.engine.world.now();
     let wish = GrantWish::Read {
         pointer: offer.resolved.pointer.clone(),
@@ -206,7 +206,7 @@ fn new_grant(
     let limits = &cx.engine.config.limits.grant;
     let to = kin_of(child.clone());
     let GrantTerms { what, expires_at } = grant_terms(cx.caller, &to, &wish, None, limits, now)?;
-    Ok(IssuedGrant {
+    Ok(GrantRecord {
         id: id.to_owned(),
         to: to.agent,
         by: cx.caller.agent().cloned(),
@@ -235,7 +235,7 @@ fn refuse_unusable_token(
         Some(grant) => {
             grant.to == child.handle
                 && grant.state(now) == GrantState::Open
-                && matches!(&grant.what, Granted::Read { pointer, .. } if *pointer == address)
+                && matches!(&grant.what, GrantKind::Read { pointer, .. } if *pointer == address)
         }
         None => false,
     };

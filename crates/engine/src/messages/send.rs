@@ -25,7 +25,7 @@ use crate::{
         parent_message,
     },
 };
-use engram_gateway::{refuse_report, with_skeleton};
+use engram_gateway::{refuse_role, with_skeleton};
 use engram_model::{
     ChildMessage, Code, EngramId, Finding, JournalTime, MemoryOp, Message, Noticed, Operation,
     Outcome, PutReply, Refusal, Sending, SentReply,
@@ -34,6 +34,8 @@ use engram_model::{
 use engram_store::Reader;
 use serde_json::{Value, json};
 
+/// Checks a message and sends it to the parent or to the children. An invalid message is
+/// remembered, so that the next one can refer to its refusal.
 pub(crate) fn send_message(cx: &Context<'_>, sending: &Sending) -> Result<SentReply, Refusal> {
     opening::refuse_unknown_caller(cx)?;
     let sent = message::checked_message(cx, &sending.message).and_then(|parsed| {
@@ -178,7 +180,7 @@ fn sending_agent<'a>(
             "Omit the recipient.",
         ));
     }
-    refuse_report(&kin_of(agent.clone()), &child.role)?;
+    refuse_role(&kin_of(agent.clone()), &child.role)?;
     Ok(agent)
 }
 

@@ -3,7 +3,7 @@
 //! that proves a grant, and passes `None` for a token that it does not find.
 
 use engram_model::{
-    AgentId, Caller, Code, DerefLimits, GrantLimits, GrantState, Granted, IssuedGrant, Pointer,
+    AgentId, Caller, Code, DerefLimits, GrantKind, GrantLimits, GrantRecord, GrantState, Pointer,
     PointerType, Refusal, Spend, Target,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -35,7 +35,7 @@ pub enum GrantWish {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantTerms {
     /// What it allows.
-    pub what: Granted,
+    pub what: GrantKind,
     /// When it expires.
     pub expires_at: Timestamp,
 }
@@ -65,7 +65,7 @@ pub fn grant_terms(
             };
             let cap_tokens = cap_tokens.unwrap_or(limits.cap_tokens.min(most));
             refuse_beyond("cap_tokens", cap_tokens.into(), most.into())?;
-            Granted::Read {
+            GrantKind::Read {
                 pointer: pointer.to_string(),
                 cap_tokens,
             }
@@ -77,7 +77,7 @@ pub fn grant_terms(
                 limits.max_code_chars
             };
             refuse_beyond(INLINE_CODE_CHARS, (*chars).into(), most.into())?;
-            Granted::Code { chars: *chars }
+            GrantKind::Code { chars: *chars }
         }
     };
     let most = if is_user {
@@ -188,8 +188,8 @@ pub fn admit_read(
     reading: PointerRead<'_>,
     limits: &DerefLimits,
     spent: &Spend,
-    named: Option<&IssuedGrant>,
-    open: &[IssuedGrant],
+    named: Option<&GrantRecord>,
+    open: &[GrantRecord],
 ) -> Result<ReadAllowance, Refusal> {
     if let Some(named) = named {
         return allowance_of(named, reading);
@@ -210,11 +210,11 @@ pub fn admit_read(
 }
 
 /// Returns what a grant allows for a read. Refuses another agent's grant as if it did not exist.
-fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<ReadAllowance, Refusal> {
+fn allowance_of(grant: &GrantRecord, reading: PointerRead<'_>) -> Result<ReadAllowance, Refusal> {
     if grant.to != *reading.agent {
         return Err(no_grant());
     }
-    let Granted::Read {
+    let GrantKind::Read {
         pointer,
         cap_tokens,
     } = &grant.what
@@ -257,7 +257,7 @@ fn bound_by_ancestors(
 /// Returns how many characters of inline code an agent may send in one message; 0 without a grant.
 pub fn code_allowance(
     agent: &AgentId,
-    grant: Option<&IssuedGrant>,
+    grant: Option<&GrantRecord>,
     now: Timestamp,
 ) -> Result<u32, Refusal> {
     let Some(grant) = grant else { return Ok(0) };
@@ -265,15 +265,15 @@ pub fn code_allowance(
         return Err(no_grant());
     }
     match (&grant.what, grant.state(now)) {
-        (Granted::Code { chars }, GrantState::Open) => Ok(*chars),
-        (Granted::Code { .. }, GrantState::Expired) => Err(expired(grant)),
-        (Granted::Code { .. }, _) => Err(denial("the grant has been spent or revoked")),
-        (Granted::Read { .. }, _) => Err(denial("the grant is for reading, not for inline code")),
+        (GrantKind::Code { chars }, GrantState::Open) => Ok(*chars),
+        (GrantKind::Code { .. }, GrantState::Expired) => Err(expired(grant)),
+        (GrantKind::Code { .. }, _) => Err(denial("the grant has been spent or revoked")),
+        (GrantKind::Read { .. }, _) => Err(denial("the grant is for reading, not for inline code")),
     }
 }
 
 /// Refuses a caller who may not revoke a grant. Its issuer, its holder's parent and the user may.
-pub fn refuse_revoke(caller: &Caller, grant: &IssuedGrant, to: &AgentNode) -> Result<(), Refusal> {
+pub fn refuse_revoke(caller: &Caller, grant: &GrantRecord, to: &AgentNode) -> Result<(), Refusal> {
     match caller {
         Caller::Agent(agent) if grant.by.as_ref() == Some(agent) => Ok(()),
         _ => refuse_decision(caller, to),
@@ -293,7 +293,7 @@ fn denial(message: &str) -> Refusal {
     )
 }
 
-fn expired(grant: &IssuedGrant) -> Refusal {
+fn expired(grant: &GrantRecord) -> Refusal {
     Refusal::new(
         Code::Expired,
         format!("the grant expired at {}", grant.expires_at),

@@ -18,12 +18,12 @@ fn address() -> String {
     format!("repo:src/ledger.rs#L1-L20@{SHA}")
 }
 
-fn grant() -> IssuedGrant {
-    IssuedGrant {
+fn grant() -> GrantRecord {
+    GrantRecord {
         id: "g1".to_owned(),
         to: id("child"),
         by: Some(id("root")),
-        what: Granted::Read {
+        what: GrantKind::Read {
             pointer: address(),
             cap_tokens: 300,
         },
@@ -156,7 +156,7 @@ fn a_parent_and_the_user_grant_within_their_limits() {
     let cap_tokens = 500;
     assert_eq!(
         terms.what,
-        Granted::Read {
+        GrantKind::Read {
             pointer: pinned,
             cap_tokens
         }
@@ -165,16 +165,16 @@ fn a_parent_and_the_user_grant_within_their_limits() {
 
 #[test]
 fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
-    let spent = IssuedGrant {
+    let spent = GrantRecord {
         spent: true,
         ..grant()
     };
-    let revoked = IssuedGrant {
+    let revoked = GrantRecord {
         revoked: true,
         ..grant()
     };
-    let code = IssuedGrant {
-        what: Granted::Code { chars: 80 },
+    let code = GrantRecord {
+        what: GrantKind::Code { chars: 80 },
         ..grant()
     };
     for (grant, agent, pointer, when, want) in [
@@ -233,16 +233,16 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
         ancestors: &[],
         now: at(0),
     };
-    let sooner = IssuedGrant {
+    let sooner = GrantRecord {
         id: "g2".to_owned(),
         expires_at: at(60),
         ..grant()
     };
-    let foreign = IssuedGrant {
+    let foreign = GrantRecord {
         to: id("other"),
         ..grant()
     };
-    let paid = |spent: &Spend, open: &[IssuedGrant]| {
+    let paid = |spent: &Spend, open: &[GrantRecord]| {
         admit_read(reading, &limits, spent, None, open)
             .map(|it| it.paid)
             .map_err(|it| it.code)
@@ -264,8 +264,8 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
 
 #[test]
 fn code_is_granted_by_characters_and_taken_back() {
-    let code = IssuedGrant {
-        what: Granted::Code { chars: 80 },
+    let code = GrantRecord {
+        what: GrantKind::Code { chars: 80 },
         ..grant()
     };
     let child = find(&family("child<root"), &id("child")).unwrap();

@@ -23,7 +23,7 @@ words!(
 /// What a grant allows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Granted {
+pub enum GrantKind {
     /// One read of one pointer.
     Read {
         /// The canonical address, with a full pin.
@@ -40,7 +40,7 @@ pub enum Granted {
 
 /// A grant that was issued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IssuedGrant {
+pub struct GrantRecord {
     /// Its name, which is not secret.
     pub id: String,
     /// The only agent that may use it.
@@ -48,7 +48,7 @@ pub struct IssuedGrant {
     /// Who issued it; `None` is the user.
     pub by: Option<AgentId>,
     /// What it allows.
-    pub what: Granted,
+    pub what: GrantKind,
     /// When it was issued.
     pub issued_at: Timestamp,
     /// When it expires.
@@ -59,7 +59,7 @@ pub struct IssuedGrant {
     pub revoked: bool,
 }
 
-impl IssuedGrant {
+impl GrantRecord {
     /// Returns its state at a time. A used grant stays used, and setting the clock back does not
     /// extend a grant.
     pub fn state(&self, now: Timestamp) -> GrantState {

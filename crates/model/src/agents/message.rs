@@ -96,7 +96,7 @@ pub struct ParentMessage {
     pub budgets: std::collections::BTreeMap<String, u64>,
     /// What the child may read beyond that.
     #[serde(default)]
-    pub grants: Vec<Grant>,
+    pub grants: Vec<MessageGrant>,
     /// Where to look first.
     #[serde(default)]
     pub target_pointer_pack: Vec<PointerInput>,
@@ -107,9 +107,13 @@ pub struct ParentMessage {
 
 /// Permission for one thing beyond the budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Grant")
+)]
 #[serde(deny_unknown_fields)]
-pub struct Grant {
+pub struct MessageGrant {
     /// The token that proves it.
     pub budget_token: String,
     /// What may be read.

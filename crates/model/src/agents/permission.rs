@@ -163,8 +163,12 @@ pub struct GrantWanted {
 
 /// A grant that was given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GrantIssued {
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "GrantIssued")
+)]
+pub struct GrantReply {
     /// Its name, which is no secret.
     pub id: String,
     /// What proves it; shown this once.

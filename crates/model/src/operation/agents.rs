@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{AgentId, Code, EngramId, Figure, IssuedGrant, LineageId, ProjectId, RunId};
+use crate::{AgentId, Code, EngramId, Figure, GrantRecord, LineageId, ProjectId, RunId};
 
 /// What one agent has spent in one turn (docs/design.md#budgets).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -263,7 +263,7 @@ pub struct Denied {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewGrant {
     /// The grant.
-    pub grant: IssuedGrant,
+    pub grant: GrantRecord,
     /// The hex sha256 of its token. The token itself is stored nowhere.
     pub token: String,
     /// The request that it answers.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    AgentId, Anchored, Code, ConflictId, ConflictStatus, EngramId, EventId, Granted, How,
+    AgentId, Anchored, Code, ConflictId, ConflictStatus, EngramId, EventId, GrantKind, How,
     LineageId, ProjectId, Record, Refusal, Severity, Tier, words::words,
 };
 
@@ -456,7 +456,7 @@ impl Operation {
                 Self::Requested(request)
             }
             Self::Granted(mut new_grant) => {
-                if let Granted::Read { pointer, .. } = &mut new_grant.grant.what {
+                if let GrantKind::Read { pointer, .. } = &mut new_grant.grant.what {
                     pointer.clear();
                 }
                 Self::Granted(new_grant)

@@ -54,7 +54,7 @@ pub struct Piece(
 /// In which of two texts a line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum DiffSide {
     /// In both, or there is only one text.
     #[default]
     Both,
@@ -83,7 +83,7 @@ pub struct SourceLine {
     pub marked: bool,
     /// In which text it is.
     #[serde(default, skip_serializing_if = "is_both")]
-    pub side: Side,
+    pub side: DiffSide,
     /// The pieces of its text from the beginning; empty if the language is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<Piece>,
@@ -93,8 +93,8 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-fn is_both(side: &Side) -> bool {
-    *side == Side::Both
+fn is_both(side: &DiffSide) -> bool {
+    *side == DiffSide::Both
 }
 
 /// A pointed source with its context.
@@ -241,7 +241,7 @@ pub enum Reading {
 
 /// Where the span of a pointer is in the current working tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct SpanNow {
     /// The comparison in one word.
     pub reading: Reading,
     /// The file that has the span now, if it is another one.

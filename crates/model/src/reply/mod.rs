@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Answered, Blame, BriefReply, BudgetsReply, CheckReply, CheckedPointer, Conflict,
-    ConflictsReply, Engram, Entry, Facets, GateReply, GrantIssued, GrantsReply, HookReply,
-    LineReply, RequestsReply, ResolveReply, ShownBrief, SourceReply, Standing, Turned,
+    ConflictsReply, Engram, Entry, Facets, GateReply, GrantReply, GrantsReply, HookReply,
+    LineReply, RequestsReply, ResolveReply, ShownBrief, SourceReply, SpanNow, Turned,
 };
 
 pub use agents::*;
@@ -55,7 +55,7 @@ pub enum Reply {
     /// To [`Request::CheckPointers`].
     Checked(CheckReply),
     /// To [`Request::Standing`].
-    Standing(Box<Standing>),
+    Standing(Box<SpanNow>),
     /// To [`Request::Blame`].
     Blame(Blame),
     /// To [`Request::Status`].
@@ -71,7 +71,7 @@ pub enum Reply {
     /// To [`Request::Metrics`].
     Metrics(MetricsReply),
     /// To [`Request::IssueGrant`] and [`Request::GrantRequest`].
-    Granted(GrantIssued),
+    Granted(GrantReply),
     /// To [`Request::Grants`].
     Grants(GrantsReply),
     /// To [`Request::RevokeGrant`], [`Request::RequestDeref`] and [`Request::DenyRequest`].

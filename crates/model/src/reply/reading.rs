@@ -7,9 +7,13 @@ use crate::{CheckedPointer, Engram, EngramId, Entry};
 
 /// How well a query was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Verdict")
+)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum AnswerQuality {
     /// The first engram is about what was asked.
     Strong,
     /// Something related was found.
@@ -23,7 +27,7 @@ pub enum Verdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryReply {
     /// How well the first result answers.
-    pub verdict: Verdict,
+    pub verdict: AnswerQuality,
     /// Whether no engram had every term, so that some were given up.
     pub relaxed: bool,
     /// Older versions that were not searched because there is no index; absent otherwise.

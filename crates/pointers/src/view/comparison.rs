@@ -1,6 +1,6 @@
 //! Shows unified diffs as lines of two texts, including diffs that Engram did not make.
 
-use engram_model::{Pointer, Side, SourceLine, Target};
+use engram_model::{DiffSide, Pointer, SourceLine, Target};
 
 use crate::view::paint_one;
 
@@ -29,7 +29,7 @@ pub(crate) fn sides(lines: &mut Vec<SourceLine>, language: Option<&Grammar>, is_
         (line.number, line.before) = (0, 0);
         let sign = line.text.chars().next();
         let Some(side) = hunk.side(sign) else {
-            line.side = Side::Hunk;
+            line.side = DiffSide::Hunk;
             if let Some(next) = Hunk::read(&line.text) {
                 hunk = next;
                 painter = named.as_ref().or(language).map(Grammar::painter);
@@ -55,7 +55,7 @@ pub(crate) fn sides(lines: &mut Vec<SourceLine>, language: Option<&Grammar>, is_
         // The title already shows the file and its commits.
         let head = ["diff --git ", "--- ", "+++ ", "index "];
         lines.retain(|line| {
-            line.side != Side::Hunk || !head.iter().any(|it| line.text.starts_with(it))
+            line.side != DiffSide::Hunk || !head.iter().any(|it| line.text.starts_with(it))
         });
     }
 }
@@ -88,19 +88,19 @@ impl Hunk {
     }
 
     /// Returns the side of a line with this sign; `None` if it is not a line of the hunk.
-    fn side(&self, sign: Option<char>) -> Option<Side> {
+    fn side(&self, sign: Option<char>) -> Option<DiffSide> {
         match sign {
-            Some('+') if self.left_now > 0 => Some(Side::Added),
-            Some('-') if self.left_before > 0 => Some(Side::Removed),
+            Some('+') if self.left_now > 0 => Some(DiffSide::Added),
+            Some('-') if self.left_before > 0 => Some(DiffSide::Removed),
             // Mail and editors strip the space from an empty line.
-            Some(' ') | None if self.left_now > 0 && self.left_before > 0 => Some(Side::Both),
+            Some(' ') | None if self.left_now > 0 && self.left_before > 0 => Some(DiffSide::Both),
             _ => None,
         }
     }
 
     /// Advances past a line of this side, and returns its numbers in the earlier and the later
     /// text.
-    fn advance(&mut self, side: Side) -> (u32, u32) {
+    fn advance(&mut self, side: DiffSide) -> (u32, u32) {
         let step = |next: &mut u32, left: &mut u32, is_there: bool| {
             if is_there {
                 *left = left.saturating_sub(1);
@@ -110,8 +110,12 @@ impl Hunk {
             }
         };
         (
-            step(&mut self.before, &mut self.left_before, side != Side::Added),
-            step(&mut self.now, &mut self.left_now, side != Side::Removed),
+            step(
+                &mut self.before,
+                &mut self.left_before,
+                side != DiffSide::Added,
+            ),
+            step(&mut self.now, &mut self.left_now, side != DiffSide::Removed),
         )
     }
 }

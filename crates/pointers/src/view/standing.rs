@@ -2,7 +2,7 @@
 //! or gone, and how they changed. Lines are followed as by [`crate::Anchors`]; a text that cannot
 //! be followed (UTF-16, very large) is compared at its old place.
 
-use engram_model::{Lines, Pin, Pointer, Reading, Refusal, Side, SourceLine, Standing, Target};
+use engram_model::{DiffSide, Lines, Pin, Pointer, Reading, Refusal, SourceLine, SpanNow, Target};
 use git2::{DiffLineType, DiffOptions, Patch};
 
 use crate::{
@@ -36,7 +36,7 @@ pub fn standing_of(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
-) -> Result<Standing, Refusal> {
+) -> Result<SpanNow, Refusal> {
     let path = match &pointer.target {
         Target::Repo { path, .. } | Target::Test { path, .. } => path,
         Target::Artifact { name, .. } => name,
@@ -105,7 +105,7 @@ fn by_anchor(
     path: &str,
     found: &PointedFile<'_>,
     anchor: Anchor,
-) -> Result<Standing, Refusal> {
+) -> Result<SpanNow, Refusal> {
     let place = anchor.place.as_ref();
     // A whole file has no lines of its own.
     let lines = place.filter(|_| found.lines.is_some()).map(|it| Lines {
@@ -121,14 +121,14 @@ fn by_anchor(
             let at = moved_to.as_deref().unwrap_or(path);
             let now = worktree::read_now(repo, at)?.unwrap_or_default();
             let shown = standing_of_edited(found, at, &now, found.lines);
-            Standing {
+            SpanNow {
                 reading: Reading::Edited,
                 lines: lines.or(shown.lines),
                 ..shown
             }
         }
         SpanState::Deleted => match worktree::read_now(repo, path)? {
-            Some(now) => Standing {
+            Some(now) => SpanNow {
                 reading: Reading::Gone,
                 lines: None,
                 ..standing_of_edited(found, path, &now, found.lines)
@@ -136,14 +136,14 @@ fn by_anchor(
             None => standing_without_changes(Reading::Gone, None),
         },
     };
-    Ok(Standing {
+    Ok(SpanNow {
         path: moved_to,
         ..standing
     })
 }
 
-fn standing_without_changes(reading: Reading, lines: Option<Lines>) -> Standing {
-    Standing {
+fn standing_without_changes(reading: Reading, lines: Option<Lines>) -> SpanNow {
+    SpanNow {
         reading,
         path: None,
         lines,
@@ -153,7 +153,7 @@ fn standing_without_changes(reading: Reading, lines: Option<Lines>) -> Standing 
     }
 }
 
-fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
+fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> SpanNow {
     let then = found.file.bytes();
     let Some(lines) = found.lines else {
         return if then == now {
@@ -207,7 +207,7 @@ fn find_elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines
 struct ComparedLine {
     then: Option<u32>,
     now: Option<u32>,
-    side: Side,
+    side: DiffSide,
     bytes: Vec<u8>,
 }
 
@@ -216,14 +216,14 @@ fn standing_of_edited(
     path: &str,
     now: &[u8],
     lines: Option<Lines>,
-) -> Standing {
+) -> SpanNow {
     let then = found.file.bytes();
     let lines_of = |it: &[u8]| Encoding::Utf8.count_lines(it);
     let too_large =
         then.len().max(now.len()) > MAX_COMPARED || lines_of(then).max(lines_of(now)) > MAX_HEIGHT;
     let is_text = Encoding::of_file(now) == Some(found.encoding);
     if too_large || !is_text || found.is_binary || found.encoding != Encoding::Utf8 {
-        return Standing {
+        return SpanNow {
             media: media::of(path, now).filter(|it| !it.kind.has_lines()),
             ..standing_without_changes(Reading::Edited, None)
         };
@@ -247,7 +247,7 @@ fn standing_of_edited(
     };
     let language = Grammar::of(path, "");
     let (changes, hidden) = shown_lines(part, span, language.as_ref());
-    Standing {
+    SpanNow {
         lines: there,
         changes,
         hidden,
@@ -265,9 +265,9 @@ fn compare_whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Err
         for line in 0..patch.num_lines_in_hunk(hunk)? {
             let line = patch.line_in_hunk(hunk, line)?;
             let side = match line.origin_value() {
-                DiffLineType::Addition => Side::Added,
-                DiffLineType::Deletion => Side::Removed,
-                DiffLineType::Context => Side::Both,
+                DiffLineType::Addition => DiffSide::Added,
+                DiffLineType::Deletion => DiffSide::Removed,
+                DiffLineType::Context => DiffSide::Both,
                 _ => continue, // git's note on a missing line feed
             };
             all.push(ComparedLine {
@@ -294,13 +294,16 @@ fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>)
         return (&[], None);
     };
     // A replaced line comes before its replacement, which belongs to the span too.
-    if all[last].side == Side::Removed {
-        while all.get(last + 1).is_some_and(|it| it.side == Side::Added) {
+    if all[last].side == DiffSide::Removed {
+        while all
+            .get(last + 1)
+            .is_some_and(|it| it.side == DiffSide::Added)
+        {
             last += 1;
         }
     }
-    if all[first].side == Side::Removed {
-        while first > 0 && all[first - 1].side == Side::Added {
+    if all[first].side == DiffSide::Removed {
+        while first > 0 && all[first - 1].side == DiffSide::Added {
             first -= 1;
         }
     }
@@ -318,10 +321,10 @@ fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>)
 /// sides is sent.
 fn long_change(part: &[ComparedLine]) -> Option<std::ops::Range<usize>> {
     let mut from = 0;
-    for run in part.chunk_by(|a, b| (a.side == Side::Both) == (b.side == Side::Both)) {
+    for run in part.chunk_by(|a, b| (a.side == DiffSide::Both) == (b.side == DiffSide::Both)) {
         let range = from..from + run.len();
         from = range.end;
-        let is_change = run.first().is_some_and(|it| it.side != Side::Both);
+        let is_change = run.first().is_some_and(|it| it.side != DiffSide::Both);
         if is_change && run.len() > MAX_WHOLE {
             return Some(range);
         }
@@ -343,7 +346,7 @@ fn shown_lines(
         }
         let from = at.saturating_sub(CONTEXT as usize);
         let to = (at + 1 + CONTEXT as usize).min(part.len());
-        part[from..to].iter().any(|it| it.side != Side::Both)
+        part[from..to].iter().any(|it| it.side != DiffSide::Both)
     };
     let mut then: Option<Painter> = language.map(Grammar::painter);
     let mut now: Option<Painter> = language.map(Grammar::painter);
@@ -354,14 +357,15 @@ fn shown_lines(
     let mut of_change = [0; 2];
     for (at, changed) in part.iter().enumerate() {
         let is_long = long.as_ref().is_some_and(|it| it.contains(&at));
-        let of_side = &mut of_change[usize::from(changed.side == Side::Added)];
+        let of_side = &mut of_change[usize::from(changed.side == DiffSide::Added)];
         if is_long && *of_side >= MAX_LINES / 2 {
             hidden += 1;
             continue;
         }
         *of_side += usize::from(is_long);
         // A cut within a change would make replaced lines look deleted.
-        let is_within = at > 0 && changed.side != Side::Both && part[at - 1].side != Side::Both;
+        let is_within =
+            at > 0 && changed.side != DiffSide::Both && part[at - 1].side != DiffSide::Both;
         let most = if is_within { MAX_WHOLE } else { MAX_LINES };
         if !is_long && (hidden > 0 || lines.len() >= most) {
             hidden += u32::from(near(at));
@@ -370,9 +374,9 @@ fn shown_lines(
         let mut line = view::shown_line(Encoding::Utf8, &changed.bytes);
         // Each text has its own painter; common lines go through both.
         match changed.side {
-            Side::Removed => view::paint_one(then.as_mut(), &mut line),
-            Side::Added => view::paint_one(now.as_mut(), &mut line),
-            Side::Both | Side::Hunk => {
+            DiffSide::Removed => view::paint_one(then.as_mut(), &mut line),
+            DiffSide::Added => view::paint_one(now.as_mut(), &mut line),
+            DiffSide::Both | DiffSide::Hunk => {
                 view::paint_one(then.as_mut(), &mut line);
                 view::paint_one(now.as_mut(), &mut line);
             }
@@ -383,7 +387,7 @@ fn shown_lines(
         }
         if std::mem::take(&mut gap) {
             lines.push(SourceLine {
-                side: Side::Hunk,
+                side: DiffSide::Hunk,
                 ..SourceLine::default()
             });
         }

@@ -1,11 +1,11 @@
 //! How the working tree differs from the pin of a pointer, and who wrote the lines.
 
-use engram_model::{Reading, Refusal, Side, Standing};
+use engram_model::{DiffSide, Reading, Refusal, SpanNow};
 use engram_pointers::{blame, standing_of};
 
 use crate::fixture::{Fixture, Stored};
 
-fn now(fixture: &Fixture, pointer: &str) -> Result<Standing, Refusal> {
+fn now(fixture: &Fixture, pointer: &str) -> Result<SpanNow, Refusal> {
     standing_of(
         Some(&fixture.repo()),
         &Stored::default(),
@@ -121,15 +121,15 @@ fn what_changed_is_told_with_both_numbers() {
         let told: Vec<_> = got
             .changes
             .iter()
-            .filter(|it| it.side != Side::Both)
+            .filter(|it| it.side != DiffSide::Both)
             .map(|it| (it.side, it.before, it.number, it.text.as_str()))
             .collect();
-        let gap = (!is_told).then_some((Side::Hunk, 0, 0, ""));
+        let gap = (!is_told).then_some((DiffSide::Hunk, 0, 0, ""));
         let want = [
-            Some((Side::Removed, 10, 0, "line 10")),
-            Some((Side::Added, 0, 9, "ten")),
+            Some((DiffSide::Removed, 10, 0, "line 10")),
+            Some((DiffSide::Added, 0, 9, "ten")),
             gap,
-            Some((Side::Removed, 40, 0, "line 40")),
+            Some((DiffSide::Removed, 40, 0, "line 40")),
         ];
         assert_eq!(
             told,
@@ -196,7 +196,10 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     // A change too long to send in full: the beginning of each side is sent, so that nothing looks
     // deleted.
     let count = |side| told.changes.iter().filter(|it| it.side == side).count();
-    assert_eq!((count(Side::Removed), count(Side::Added)), (300, 300));
+    assert_eq!(
+        (count(DiffSide::Removed), count(DiffSide::Added)),
+        (300, 300)
+    );
     // A change that ends slightly beyond the limit is sent in full, so that none of its lines looks
     // deleted.
     let edited: String = (1..=2_500)
@@ -208,7 +211,10 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     fixture.write("a.txt", edited.as_bytes());
     let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
     let count = |side| told.changes.iter().filter(|it| it.side == side).count();
-    assert_eq!((count(Side::Removed), count(Side::Added)), (301, 301));
+    assert_eq!(
+        (count(DiffSide::Removed), count(DiffSide::Added)),
+        (301, 301)
+    );
     assert!(told.hidden > 0, "the change of line 900 is counted");
     let blamed = blame(
         Some(&fixture.repo()),

@@ -1,6 +1,6 @@
 //! The window's view of a span.
 
-use engram_model::{Class, Code, MediaKind, Pointer, Side, SourceReply};
+use engram_model::{Class, Code, DiffSide, MediaKind, Pointer, SourceReply};
 use engram_pointers::{Resolved, View, line, source};
 
 use crate::fixture::{Fixture, Stored, sha256, view_around};
@@ -124,15 +124,15 @@ fn every_kind_can_be_viewed() {
     let told: Vec<_> = diff
         .lines
         .iter()
-        .filter(|l| l.side != Side::Both)
+        .filter(|l| l.side != DiffSide::Both)
         .map(|l| (l.side, l.before, l.number, l.text.as_str()))
         .collect();
     assert_eq!(
         told,
         [
-            (Side::Hunk, 0, 0, "@@ -1,7 +1,7 @@"),
-            (Side::Removed, 4, 0, "a"),
-            (Side::Added, 0, 4, "changed"),
+            (DiffSide::Hunk, 0, 0, "@@ -1,7 +1,7 @@"),
+            (DiffSide::Removed, 4, 0, "a"),
+            (DiffSide::Added, 0, 4, "changed"),
         ]
     );
     assert_eq!(diff.open_line, 4);
@@ -340,7 +340,7 @@ fn a_patch_is_read_as_the_comparison_that_it_is() {
     let told: Vec<_> = view
         .lines
         .iter()
-        .filter(|it| it.side != Side::Hunk)
+        .filter(|it| it.side != DiffSide::Hunk)
         .map(|it| {
             (
                 it.side,
@@ -354,16 +354,16 @@ fn a_patch_is_read_as_the_comparison_that_it_is() {
     assert_eq!(
         told,
         [
-            (Side::Both, 1, 1, "fn a() {}", false),
-            (Side::Removed, 2, 0, "-- was a comment", true),
-            (Side::Added, 0, 2, "++ is one", true),
-            (Side::Both, 3, 3, "", true),
-            (Side::Removed, 7, 0, "def b(): 1", false),
-            (Side::Added, 0, 7, "def b(): 2", false),
-            (Side::Added, 0, 8, "x = 3", false),
+            (DiffSide::Both, 1, 1, "fn a() {}", false),
+            (DiffSide::Removed, 2, 0, "-- was a comment", true),
+            (DiffSide::Added, 0, 2, "++ is one", true),
+            (DiffSide::Both, 3, 3, "", true),
+            (DiffSide::Removed, 7, 0, "def b(): 1", false),
+            (DiffSide::Added, 0, 7, "def b(): 2", false),
+            (DiffSide::Added, 0, 8, "x = 3", false),
         ]
     );
-    let around = view.lines.iter().filter(|it| it.side == Side::Hunk);
+    let around = view.lines.iter().filter(|it| it.side == DiffSide::Hunk);
     assert_eq!(around.count(), 15, "the headers and the message are kept");
 }
 

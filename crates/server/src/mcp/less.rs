@@ -2,7 +2,7 @@
 //! the same requests under LESS names, with codes that begin with `LESS_`.
 
 use engram_model::{
-    AgentId, Answered, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
+    AgentId, Answered, Code, DerefRequest, Draft, EngramId, GrantReply, GrantWanted, Kind, Limits,
     PointerInput, Promote, Query, Refusal, Scope, Ttl, ask,
 };
 use schemars::JsonSchema;
@@ -197,8 +197,8 @@ struct LessIssueGrantResult {
     expires_at: String,
 }
 
-impl From<GrantIssued> for LessIssueGrantResult {
-    fn from(issued: GrantIssued) -> Self {
+impl From<GrantReply> for LessIssueGrantResult {
+    fn from(issued: GrantReply) -> Self {
         Self {
             id: issued.id,
             budget_token: issued.budget_token.0,

@@ -2,10 +2,10 @@
 
 use engram_gateway::count_tokens;
 use engram_model::{
-    Budget, CheckedPointer, Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply,
-    Dereferenced, Durability, Engram, EngramId, Evidence, FactType, Finding, How, Kind, LineageId,
-    MemoryOp, Meter, Noticed, PromoteReply, PutReply, QueryReply, Refusal, Scope, Severity,
-    StatusReply, Tier, Verdict,
+    AnswerQuality, Budget, CheckedPointer, Conflict, ConflictId, ConflictSide, ConflictStatus,
+    ConflictsReply, Dereferenced, Durability, Engram, EngramId, Evidence, FactType, Finding, How,
+    Kind, LineageId, MemoryOp, Meter, Noticed, PromoteReply, PutReply, QueryReply, Refusal, Scope,
+    Severity, StatusReply, Tier,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -89,7 +89,7 @@ impl From<PromoteReply> for PromoteResult {
 /// `engram_query`
 #[derive(Serialize, JsonSchema)]
 pub(super) struct QueryResult {
-    verdict: Verdict,
+    verdict: AnswerQuality,
     relaxed: bool,
     engrams: Vec<EngramSummary>,
     /// How many more matched but did not fit, or were not checked because there is no index.

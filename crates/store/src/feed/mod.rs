@@ -5,7 +5,7 @@ mod facets;
 mod filter;
 
 use engram_model::{
-    Change, Engram, Entry, Feed, Granted, LineageId, Operation, OperationKind, Place, ProjectId,
+    Change, Engram, Entry, Feed, GrantKind, LineageId, Operation, OperationKind, Place, ProjectId,
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
@@ -245,8 +245,8 @@ fn subjects_of(operation: Operation) -> Vec<String> {
         Operation::Opened(opened) => vec![opened.agent.handle.0],
         Operation::Requested(requested) => vec![requested.pointer],
         Operation::Granted(new_grant) => match new_grant.grant.what {
-            Granted::Read { pointer, .. } => vec![new_grant.grant.to.0, pointer],
-            Granted::Code { .. } => vec![new_grant.grant.to.0],
+            GrantKind::Read { pointer, .. } => vec![new_grant.grant.to.0, pointer],
+            GrantKind::Code { .. } => vec![new_grant.grant.to.0],
         },
         Operation::Denied(denied) => vec![denied.id],
         Operation::Revoked(id) => vec![id],

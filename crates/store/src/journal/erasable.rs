@@ -1,6 +1,6 @@
 //! What an erasure must reach besides the words themselves.
 
-use engram_model::{EngramId, Granted, Operation, OperationKind, ProjectId};
+use engram_model::{EngramId, GrantKind, Operation, OperationKind, ProjectId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ENTRY, journalled};
@@ -142,8 +142,8 @@ fn read_by(operation: &Operation) -> Option<&str> {
         Operation::Dereferenced(read) => Some(&read.pointer),
         Operation::Requested(requested) => Some(&requested.pointer),
         Operation::Granted(new_grant) => match &new_grant.grant.what {
-            Granted::Read { pointer, .. } => Some(pointer),
-            Granted::Code { .. } => None,
+            GrantKind::Read { pointer, .. } => Some(pointer),
+            GrantKind::Code { .. } => None,
         },
         _ => None,
     }

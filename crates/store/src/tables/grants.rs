@@ -1,7 +1,7 @@
 //! Tables `grant`, `request` and `refused`: what agents may read beyond their budgets, what they
 //! requested, and how often a budget refused them.
 
-use engram_model::{AgentId, Granted, IssuedGrant, ProjectId, RequestState};
+use engram_model::{AgentId, GrantKind, GrantRecord, ProjectId, RequestState};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
@@ -32,17 +32,17 @@ fn grant_row(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
 
 fn grant(
     (id, to, by, pointer, most, issued_at, expires_at, spent, revoked): GrantRow,
-) -> Result<IssuedGrant> {
-    Ok(IssuedGrant {
+) -> Result<GrantRecord> {
+    Ok(GrantRecord {
         id,
         to: AgentId(to),
         by: by.map(AgentId),
         what: match pointer {
-            Some(pointer) => Granted::Read {
+            Some(pointer) => GrantKind::Read {
                 pointer,
                 cap_tokens: most,
             },
-            None => Granted::Code { chars: most },
+            None => GrantKind::Code { chars: most },
         },
         issued_at: timestamp(issued_at)?,
         expires_at: timestamp(expires_at)?,
@@ -169,7 +169,7 @@ impl Reader<'_> {
 
 impl Grants<'_> {
     /// Returns a grant of a project by its id.
-    pub fn find(&self, project: ProjectId, id: &str) -> Result<Option<IssuedGrant>> {
+    pub fn find(&self, project: ProjectId, id: &str) -> Result<Option<GrantRecord>> {
         self.0
             .prepare_cached(&format!(
                 "SELECT {GRANT} FROM grant WHERE project = ?1 AND id = ?2"
@@ -181,7 +181,7 @@ impl Grants<'_> {
     }
 
     /// The grant whose token has this digest.
-    pub fn of_token(&self, digest: &str) -> Result<Option<IssuedGrant>> {
+    pub fn of_token(&self, digest: &str) -> Result<Option<GrantRecord>> {
         self.0
             .prepare_cached(&format!("SELECT {GRANT} FROM grant WHERE digest = ?1"))?
             .query_row([digest], grant_row)
@@ -191,7 +191,7 @@ impl Grants<'_> {
     }
 
     /// The unused grants of an agent, including those that may have expired.
-    pub fn unspent(&self, agent: &AgentId) -> Result<Vec<IssuedGrant>> {
+    pub fn unspent(&self, agent: &AgentId) -> Result<Vec<GrantRecord>> {
         self.0
             .prepare_cached(&format!(
                 "SELECT {GRANT} FROM grant WHERE agent = ?1 AND spent IS NULL AND revoked IS NULL"
@@ -216,7 +216,7 @@ impl Grants<'_> {
         project: ProjectId,
         of: Option<&AgentId>,
         most: usize,
-    ) -> Result<Vec<IssuedGrant>> {
+    ) -> Result<Vec<GrantRecord>> {
         self.0
             .prepare_cached(&format!(
                 "SELECT {GRANT} FROM grant WHERE project = ?1 AND (?2 IS NULL OR agent = ?2 OR by = ?2

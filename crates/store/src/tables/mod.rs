@@ -2,6 +2,7 @@
 //! or about a few that belong together.
 
 mod agents;
+mod brief_pins;
 mod due;
 mod engrams;
 mod events;
@@ -9,13 +10,13 @@ mod followers;
 mod grants;
 mod messages;
 mod metrics;
-mod pins;
 mod projects;
 mod served;
 mod snapshots;
 
 pub(crate) use agents::all_agents;
 pub use agents::{AgentActivity, NameOwner, Spender};
+pub use brief_pins::StoredPin;
 pub use due::Due;
 pub(crate) use due::all_are_due;
 pub use engrams::{EngramCount, Traits};
@@ -25,7 +26,6 @@ pub use followers::WorktreeState;
 pub use grants::{Grants, ReadRequest};
 pub use messages::{DeliveredFiles, MessageTotals, Messages};
 pub use metrics::ProjectActivity;
-pub use pins::StoredPin;
 pub use projects::Projects;
 pub use served::Fingerprints;
 pub use snapshots::Snapshots;

@@ -1,7 +1,7 @@
 //! Agents, their tokens and their permissions: a replay of the journal rebuilds all of them.
 
 use engram_model::{
-    AgentId, Code, EventId, GrantState, Granted, IssuedGrant, Operation, RequestState, RunId,
+    AgentId, Code, EventId, GrantKind, GrantRecord, GrantState, Operation, RequestState, RunId,
     operation::{Agent, Denied, Event, NewGrant, Opened, Read, Refused, Requested, Topics},
 };
 use engram_store::{NewEntry, Reader, Store, StoreError, Writer};
@@ -241,9 +241,9 @@ fn strangers_are_counted_together() {
     }
 }
 
-fn granted_operation(id: &str, digest: &str, what: Granted, request: Option<&str>) -> Operation {
+fn granted_operation(id: &str, digest: &str, what: GrantKind, request: Option<&str>) -> Operation {
     Operation::Granted(Box::new(NewGrant {
-        grant: IssuedGrant {
+        grant: GrantRecord {
             id: id.to_owned(),
             to: AgentId("a".to_owned()),
             by: None,
@@ -260,8 +260,8 @@ fn granted_operation(id: &str, digest: &str, what: Granted, request: Option<&str
 
 const LINE: &str = "repo:src/lib.rs#L2@0123456789012345678901234567890123456789";
 
-fn line() -> Granted {
-    Granted::Read {
+fn line() -> GrantKind {
+    GrantKind::Read {
         pointer: LINE.to_owned(),
         cap_tokens: 500,
     }
@@ -290,7 +290,7 @@ fn permissions_are_made_again_from_the_journal() {
     let answers = [
         granted_operation("g1", "01", line(), Some("r1")),
         granted_operation("g2", "02", line(), None),
-        granted_operation("g3", "03", Granted::Code { chars: 90 }, None),
+        granted_operation("g3", "03", GrantKind::Code { chars: 90 }, None),
         Operation::Revoked("g2".to_owned()),
         Operation::Denied(Denied {
             id: "r2".to_owned(),
@@ -341,7 +341,7 @@ fn permissions_are_made_again_from_the_journal() {
         vec![GrantState::Open, GrantState::Revoked, GrantState::Spent],
         1,
         1,
-        Some(Granted::Code { chars: 90 }),
+        Some(GrantKind::Code { chars: 90 }),
         Some("r3".to_owned()),
         vec![
             ("r3".to_owned(), RequestState::Waiting, why.clone(), None),

@@ -3,9 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use engram_model::{
-    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, Granted, How,
-    IssuedGrant, JournalTime, LineageId, Operation, ProjectId, Provenance, Record, Refusal, RunId,
-    Severity, Source, Spend, Tier, Ttl,
+    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, GrantKind,
+    GrantRecord, How, JournalTime, LineageId, Operation, ProjectId, Provenance, Record, Refusal,
+    RunId, Severity, Source, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Anchoring, BriefPin, Carried, Contradiction, Denied, Event, Located,
         LostEntries, NewGrant, Opened, Permit, Promotion, Read, ReadBelow, Redaction, Refused,
@@ -379,11 +379,11 @@ fn operations_on_agents() -> Vec<Operation> {
         }),
         request("q2"),
         Operation::Granted(Box::new(NewGrant {
-            grant: IssuedGrant {
+            grant: GrantRecord {
                 id: "g1".to_owned(),
                 to: AgentId("a1".to_owned()),
                 by: None,
-                what: Granted::Code { chars: 200 },
+                what: GrantKind::Code { chars: 200 },
                 issued_at: now(),
                 expires_at: now(),
                 spent: false,

@@ -6,9 +6,9 @@ use std::sync::{
 };
 
 use engram_model::{
-    Blame, BlamePart, Block, Change, Code, Engram, EngramId, Entry, Kind, LineReply, LineView,
-    Lines, Media, MediaKind, Pointer, PointerType, Reading, Recent, Refusal, Side, SourceLine,
-    SourceReply, Standing, Surroundings,
+    Blame, BlamePart, Block, Change, Code, DiffSide, Engram, EngramId, Entry, Kind, LineReply,
+    LineView, Lines, Media, MediaKind, Pointer, PointerType, Reading, Recent, Refusal, SourceLine,
+    SourceReply, SpanNow, Surroundings,
 };
 use serde_json::json;
 
@@ -59,7 +59,7 @@ pub(crate) fn engrams() -> Vec<Arc<Engram>> {
     made.map(|it: Engram| Arc::new(it)).collect()
 }
 
-fn line(number: u32, before: u32, text: &str, side: Side) -> SourceLine {
+fn line(number: u32, before: u32, text: &str, side: DiffSide) -> SourceLine {
     SourceLine {
         number,
         before,
@@ -72,40 +72,57 @@ fn line(number: u32, before: u32, text: &str, side: Side) -> SourceLine {
 
 pub(crate) fn plain() -> Arc<[SourceLine]> {
     Arc::new([
-        line(8, 0, "", Side::Both),
-        line(9, 0, "pub fn delay(attempt: u32) -> Duration {", Side::Both),
-        line(10, 0, "    ceiling(attempt).mul_f64(jitter())", Side::Both),
-        line(11, 0, "}", Side::Both),
+        line(8, 0, "", DiffSide::Both),
+        line(
+            9,
+            0,
+            "pub fn delay(attempt: u32) -> Duration {",
+            DiffSide::Both,
+        ),
+        line(
+            10,
+            0,
+            "    ceiling(attempt).mul_f64(jitter())",
+            DiffSide::Both,
+        ),
+        line(11, 0, "}", DiffSide::Both),
     ])
 }
 
 pub(crate) fn edited() -> Arc<[SourceLine]> {
     let after = "    ceiling(attempt).mul_f64(half_jitter())";
     Arc::new([
-        line(9, 9, "pub fn delay(attempt: u32) -> Duration {", Side::Both),
+        line(
+            9,
+            9,
+            "pub fn delay(attempt: u32) -> Duration {",
+            DiffSide::Both,
+        ),
         line(
             0,
             10,
             "    ceiling(attempt).mul_f64(jitter())",
-            Side::Removed,
+            DiffSide::Removed,
         ),
-        line(10, 0, after, Side::Added),
-        line(11, 11, "}", Side::Both),
+        line(10, 0, after, DiffSide::Added),
+        line(11, 11, "}", DiffSide::Both),
     ])
 }
 
 /// A span that is too long to highlight.
 pub(crate) fn long() -> Arc<[SourceLine]> {
     let text = |n: u32| format!("    steps.push(Duration::from_millis({}));", n * 100);
-    (1..=14).map(|n| line(n, 0, &text(n), Side::Both)).collect()
+    (1..=14)
+        .map(|n| line(n, 0, &text(n), DiffSide::Both))
+        .collect()
 }
 
 /// A change among many unchanged lines.
 pub(crate) fn far() -> Arc<[SourceLine]> {
-    let same = |n: u32| line(n, n, &format!("steps.push({n});"), Side::Both);
+    let same = |n: u32| line(n, n, &format!("steps.push({n});"), DiffSide::Both);
     let changed = [
-        line(0, 13, "steps.sort();", Side::Removed),
-        line(13, 0, "steps.sort_unstable();", Side::Added),
+        line(0, 13, "steps.sort();", DiffSide::Removed),
+        line(13, 0, "steps.sort_unstable();", DiffSide::Added),
     ];
     (1..=12)
         .map(same)
@@ -117,8 +134,8 @@ pub(crate) fn far() -> Arc<[SourceLine]> {
 pub(crate) fn gone() -> Arc<[SourceLine]> {
     let first = "pub fn delay(attempt: u32) -> Duration {";
     Arc::new([
-        line(0, 9, first, Side::Removed),
-        line(0, 10, "}", Side::Removed),
+        line(0, 9, first, DiffSide::Removed),
+        line(0, 10, "}", DiffSide::Removed),
     ])
 }
 
@@ -171,13 +188,13 @@ pub(crate) fn source(pointer: &Pointer) -> Result<SourceReply, Refusal> {
     serde_json::from_value(reply).map_err(|error| strange_answer(&error))
 }
 
-pub(crate) fn standing(pointer: &Pointer) -> Standing {
+pub(crate) fn standing(pointer: &Pointer) -> SpanNow {
     let (reading, changes) = match pointer.name() {
         EDITED => (Reading::Edited, edited().to_vec()),
         GONE => (Reading::Gone, gone().to_vec()),
         _ => (Reading::Same, Vec::new()),
     };
-    Standing {
+    SpanNow {
         reading,
         path: None,
         lines: None,

@@ -3,8 +3,8 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    Blame, BlamePart, Engram, EngramId, Lines, Pin, Pointer, PointerInput, PointerType, Recorded,
-    Refusal, Side, SourceLine, SourceReply, SourceView, Standing, Target, ask,
+    Blame, BlamePart, DiffSide, Engram, EngramId, Lines, Pin, Pointer, PointerInput, PointerType,
+    Recorded, Refusal, SourceLine, SourceReply, SourceView, SpanNow, Target, ask,
 };
 use leptos::{html, prelude::*, task::spawn_local};
 
@@ -70,7 +70,7 @@ pub(crate) fn SourceCard(
         open.set(!(is_open && active));
     };
     // What this card read in the working tree.
-    let seen = RwSignal::new(None::<Arc<Standing>>);
+    let seen = RwSignal::new(None::<Arc<SpanNow>>);
     let place_now = follow_place(app, engram, &pointer, seen);
     retry_failed(app, loaded);
     let is_active = move || app.reading.pointer.get() == index;
@@ -112,12 +112,12 @@ fn follow_place(
     app: App,
     engram: EngramId,
     pointer: &Pointer,
-    seen: RwSignal<Option<Arc<Standing>>>,
+    seen: RwSignal<Option<Arc<SpanNow>>>,
 ) -> Memo<Option<String>> {
     let path = pointer.name().to_owned();
     let pinned = StoredValue::new(pointer.clone());
     let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
-    let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
+    let read_at = move |it: &SpanNow| pinned.with_value(|of| words::place_read(of, it));
     let this = move || reading::current_engram(app).filter(|it| it.id == engram);
     // No entry reports that moved lines moved again, so this card has the engram read again.
     Effect::new(move |_| {
@@ -220,7 +220,7 @@ impl CardPanel {
     }
 
     /// Opens the changes unasked, since a person who opens a drifted claim wants to see them.
-    fn open_changes(self, standing: Memo<Option<Arc<Standing>>>) {
+    fn open_changes(self, standing: Memo<Option<Arc<SpanNow>>>) {
         let reading = self.app.reading;
         Effect::new(move |seen: Option<bool>| {
             let has_changes = has_changes(standing);
@@ -240,7 +240,7 @@ impl CardPanel {
     }
 }
 
-fn has_changes(standing: Memo<Option<Arc<Standing>>>) -> bool {
+fn has_changes(standing: Memo<Option<Arc<SpanNow>>>) -> bool {
     standing.with(|it| it.as_ref().is_some_and(|it| !it.changes.is_empty()))
 }
 
@@ -250,12 +250,12 @@ fn Shown(
     engram: EngramId,
     index: usize,
     source: Arc<SourceReply>,
-    seen: RwSignal<Option<Arc<Standing>>>,
+    seen: RwSignal<Option<Arc<SpanNow>>>,
     by_address: bool,
 ) -> impl IntoView {
     let app = App::here();
     let panel = CardPanel { app, index };
-    let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
+    let is_compared = source.lines.iter().any(|it| it.side != DiffSide::Both);
     let shape = match source.pointer.kind() {
         PointerType::Sam => Shape::Plain,
         _ if is_compared => Shape::Compared,
@@ -350,8 +350,8 @@ fn painted_lines(app: App, source: &SourceReply) -> RwSignal<Arc<[SourceLine]>> 
 fn follow_standing(
     app: App,
     pointer: Pointer,
-    seen: RwSignal<Option<Arc<Standing>>>,
-) -> Memo<Option<Arc<Standing>>> {
+    seen: RwSignal<Option<Arc<SpanNow>>>,
+) -> Memo<Option<Arc<SpanNow>>> {
     let standing = LocalResource::new(move || {
         app.stale.track(Tag::Sources);
         let pointer = pointer.clone();
@@ -388,7 +388,7 @@ fn view_recorded(app: App, recorded: &Recorded) -> impl IntoView + use<> {
 fn Proof(
     source: Arc<SourceReply>,
     by_address: bool,
-    standing: Memo<Option<Arc<Standing>>>,
+    standing: Memo<Option<Arc<SpanNow>>>,
     panel: CardPanel,
     as_source: RwSignal<bool>,
 ) -> impl IntoView {
@@ -426,7 +426,7 @@ fn Proof(
 
 /// How the working tree reads, with a button that shows what changed.
 fn view_standing(
-    standing: &Standing,
+    standing: &SpanNow,
     then: Option<Lines>,
     panel: CardPanel,
 ) -> impl IntoView + use<> {
@@ -463,7 +463,7 @@ fn is_of_commit(pointer: &Pointer) -> bool {
 }
 
 /// Reads how the working tree differs; none if there is no tree to compare with.
-async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
+async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<SpanNow>> {
     match app.ask(ask::Standing(PointerInput::from(pointer))).await {
         Ok(standing) => Some(Arc::from(standing)),
         Err(refusal) => {
@@ -492,7 +492,7 @@ pub(crate) fn panel_node() -> NodeRef<html::Div> {
 
 /// What the span was and what it is now.
 #[component]
-fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
+fn Changes(pointer: Pointer, standing: Arc<SpanNow>) -> impl IntoView {
     let lines: Arc<[SourceLine]> = without_indent(&standing.changes).into();
     let hidden = u64::from(standing.hidden);
     let then = say::source::side(say::source::PINNED, &words::visible(&pointer.short_pin()));

@@ -3,7 +3,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use engram_model::{Class, Piece, Pointer, Side, SourceLine};
+use engram_model::{Class, DiffSide, Piece, Pointer, SourceLine};
 use leptos::{ev, html, prelude::*};
 
 use super::long_line::LongLine;
@@ -159,10 +159,10 @@ fn view_line(
     changed: &[Range<usize>],
 ) -> AnyView {
     let (side, sign, said) = match line.side {
-        Side::Both => ("", " ", ""),
-        Side::Added => ("added", "+", say::source::ADDED),
-        Side::Removed => ("removed", "−", say::source::REMOVED),
-        Side::Hunk => {
+        DiffSide::Both => ("", " ", ""),
+        DiffSide::Added => ("added", "+", say::source::ADDED),
+        DiffSide::Removed => ("removed", "−", say::source::REMOVED),
+        DiffSide::Hunk => {
             let text = if line.text.is_empty() {
                 "⋯".to_owned()
             } else {

@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, ops::Range, sync::Arc};
 
-use engram_model::{Side, SourceLine};
+use engram_model::{DiffSide, SourceLine};
 use leptos::{html, prelude::*};
 
 use super::code::view_pieces;
@@ -29,7 +29,7 @@ pub(crate) fn Sides(
         let most = lines.iter().map(number).max().unwrap_or(0);
         most.to_string().len().max(2).to_string()
     };
-    let is_gone = !lines.is_empty() && lines.iter().all(|it| it.side == Side::Removed);
+    let is_gone = !lines.is_empty() && lines.iter().all(|it| it.side == DiffSide::Removed);
     let (then_digits, now_digits) = (digits(|it| it.before), digits(|it| it.number));
     let most = RwSignal::new(ROWS);
     let unfolded = RwSignal::new(HashSet::<usize>::new());
@@ -105,7 +105,7 @@ fn view_fold(row: ComparisonRow<'_>, unfold: impl Fn() + Send + 'static) -> AnyV
 
 fn view_pair(pair: Pair<'_>) -> AnyView {
     let marks = match (pair.then, pair.now) {
-        (Some(then), Some(now)) if then.side == Side::Removed => {
+        (Some(then), Some(now)) if then.side == DiffSide::Removed => {
             differing_ranges(&then.text, &now.text)
         }
         _ => None,
@@ -129,9 +129,9 @@ fn view_cell(
         return view! { <td class="number blank"></td><td class="blank"></td> }.into_any();
     };
     let (class, said) = match line.side {
-        Side::Removed => ("removed", say::source::REMOVED),
-        Side::Added => ("added", say::source::ADDED),
-        Side::Both | Side::Hunk => ("", ""),
+        DiffSide::Removed => ("removed", say::source::REMOVED),
+        DiffSide::Added => ("added", say::source::ADDED),
+        DiffSide::Both | DiffSide::Hunk => ("", ""),
     };
     let number = Some(number(line))
         .filter(|it| *it > 0)

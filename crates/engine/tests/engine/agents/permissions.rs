@@ -1,7 +1,8 @@
 //! What an agent may see, spend and write. The user may see and grant anything.
 
 use engram_model::{
-    AgentId, AgentsReply, Caller, Code, Draft, MemoryOp, OperationKind, Query, Scope, Verdict, ask,
+    AgentId, AgentsReply, AnswerQuality, Caller, Code, Draft, MemoryOp, OperationKind, Query,
+    Scope, ask,
 };
 
 use crate::fixture::{
@@ -26,7 +27,7 @@ fn a_run_is_seen_by_its_own() {
         let hidden = engine.query(&bob, "parser plan");
         assert_eq!(
             (hidden.verdict, hidden.engrams.len()),
-            (Verdict::None, 0),
+            (AnswerQuality::None, 0),
             "indexed: {indexed}"
         );
         assert!(engine.query(&bob, "?").engrams.is_empty());
@@ -223,7 +224,7 @@ fn projects_of_one_home_are_apart() {
         for who in [&bob, &USER] {
             assert_eq!(
                 there.query(who, "parser").verdict,
-                Verdict::None,
+                AnswerQuality::None,
                 "indexed: {indexed}"
             );
             assert!(there.journal().entries.is_empty());

@@ -1,6 +1,6 @@
 //! Ranking: forty claims about a code base, and a developer's questions.
 
-use engram_model::{Caller, Draft, PointerInput, Query, Scope, Verdict};
+use engram_model::{AnswerQuality, Caller, Draft, PointerInput, Query, Scope};
 
 use crate::fixture::{Asked, REINDEX, Sandbox, USER, claims_in, draft, query, scoped_draft};
 
@@ -260,8 +260,8 @@ fn a_developer_finds_what_is_known() {
             let place = reply.engrams.iter().position(|it| it.claim == claim);
             first += usize::from(place == Some(0));
             fifth += usize::from(place.is_some_and(|it| it < 5));
-            strong += usize::from(reply.verdict == Verdict::Strong);
-            if place != Some(0) || reply.verdict != Verdict::Strong {
+            strong += usize::from(reply.verdict == AnswerQuality::Strong);
+            if place != Some(0) || reply.verdict != AnswerQuality::Strong {
                 missed.push(format!(
                     "{question}: place {place:?}, {:?}, first {:?}",
                     reply.verdict,
@@ -287,7 +287,7 @@ fn a_developer_finds_what_is_known() {
             let reply = engine.query(&USER, question);
             assert_eq!(
                 reply.verdict,
-                Verdict::None,
+                AnswerQuality::None,
                 "{question}: {:?}",
                 claims_in(&reply)
             );
@@ -306,18 +306,18 @@ fn the_verdict_is_honest() {
     let sandbox = Sandbox::new();
     let engine = fill(&sandbox);
     for (question, verdict, relaxed) in [
-        ("MAX_RETRIES", Verdict::Strong, false),
-        ("MAX_RETRIES production", Verdict::Strong, false),
-        ("MAX_RETRIES in the mobile app", Verdict::Strong, true),
-        ("orders table", Verdict::Strong, false),
+        ("MAX_RETRIES", AnswerQuality::Strong, false),
+        ("MAX_RETRIES production", AnswerQuality::Strong, false),
+        ("MAX_RETRIES in the mobile app", AnswerQuality::Strong, true),
+        ("orders table", AnswerQuality::Strong, false),
         (
             "orders of magnitude for quantum chromodynamics simulations",
-            Verdict::None,
+            AnswerQuality::None,
             true,
         ),
-        ("xyzzy", Verdict::None, true),
-        ("", Verdict::Weak, true),
-        ("the of and", Verdict::None, true),
+        ("xyzzy", AnswerQuality::None, true),
+        ("", AnswerQuality::Weak, true),
+        ("the of and", AnswerQuality::None, true),
     ] {
         let reply = engine.query(&USER, question);
         println!(
@@ -335,14 +335,14 @@ fn the_verdict_is_honest() {
         assert_eq!(reply.relaxed, relaxed, "{question:?}");
         assert_eq!(
             reply.engrams.is_empty(),
-            reply.verdict == Verdict::None,
+            reply.verdict == AnswerQuality::None,
             "{question:?}"
         );
     }
     let sandbox = Sandbox::new();
     let empty = sandbox.open();
     for question in ["anything", ""] {
-        assert_eq!(empty.query(&USER, question).verdict, Verdict::None);
+        assert_eq!(empty.query(&USER, question).verdict, AnswerQuality::None);
     }
 }
 
@@ -388,7 +388,7 @@ fn a_question_is_understood_in_other_spellings() {
             let reply = engine.query(&USER, question);
             assert_eq!(
                 (claims_in(&reply).first().map(String::as_str), reply.verdict),
-                (Some(claim), Verdict::Strong),
+                (Some(claim), AnswerQuality::Strong),
                 "{question}, indexed: {indexed}"
             );
             assert!(engine.0.doctor(REINDEX).unwrap().ok);
@@ -404,7 +404,7 @@ fn a_question_is_understood_in_other_spellings() {
         let reply = engine.query(&USER, question);
         assert_eq!(
             reply.verdict,
-            Verdict::None,
+            AnswerQuality::None,
             "{question}: {:?}",
             claims_in(&reply)
         );
@@ -533,7 +533,7 @@ fn one_of_thousands_is_found() {
             );
             assert_eq!(
                 (reply.verdict, reply.relaxed),
-                (Verdict::Strong, false),
+                (AnswerQuality::Strong, false),
                 "{question}"
             );
         }

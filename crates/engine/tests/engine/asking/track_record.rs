@@ -2,7 +2,7 @@
 //! change neither its rate nor the counts that people see. Also, how well each engram answers.
 
 use engram_model::{
-    Caller, Code, ConflictId, Draft, Durability, FactType, Query, Settle, Verdict, ask,
+    AnswerQuality, Caller, Code, ConflictId, Draft, Durability, FactType, Query, Settle, ask,
 };
 
 use crate::fixture::{
@@ -146,7 +146,7 @@ fn each_answer_says_how_well_it_answers() {
     assert_eq!(all[0].score, Some(1.0), "it has every term of the question");
     // Without a question, nothing is scored; neither is a single record.
     let newest = at.query(&USER, "");
-    assert_eq!(newest.verdict, Verdict::Weak);
+    assert_eq!(newest.verdict, AnswerQuality::Weak);
     assert!(newest.engrams.iter().all(|it| it.score.is_none()));
     assert_eq!(at.get(&USER, all[0].id).unwrap().score, None);
 }

@@ -2,7 +2,7 @@
 //! past.
 
 use engram_model::{
-    Code, Draft, Durability, Feed, Figures, Filter, MemoryOp, Noticed, Query, Verdict, ask,
+    AnswerQuality, Code, Draft, Durability, Feed, Figures, Filter, MemoryOp, Noticed, Query, ask,
 };
 
 use crate::fixture::{REINDEX, Sandbox, USER, claims_in, correction_of, draft, query, refused};
@@ -151,7 +151,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
     };
     let retired = engine.put(&USER, retire.clone()).unwrap();
     assert_eq!(retired.findings[0].what, Noticed::Retired);
-    assert_eq!(engine.query(&USER, "limit").verdict, Verdict::None);
+    assert_eq!(engine.query(&USER, "limit").verdict, AnswerQuality::None);
     refused(engine.put(&USER, retire), Code::NotFound);
     refused(
         engine.put(&USER, correction_of(first.lineage_id, "The limit is 50.")),
@@ -267,14 +267,14 @@ fn ephemeral_claims_are_asked_for_and_end_after_a_day() {
         ..draft("The build is red.")
     };
     engine.put(&USER, brief).unwrap();
-    assert_eq!(engine.query(&USER, "build").verdict, Verdict::None);
+    assert_eq!(engine.query(&USER, "build").verdict, AnswerQuality::None);
     let asked = Query {
         include_ephemeral: true,
         ..query("build red")
     };
     assert_eq!(
         engine.ask(&USER, asked.clone()).unwrap().verdict,
-        Verdict::Strong
+        AnswerQuality::Strong
     );
     sandbox.clock.turn(86_399);
     assert_eq!(engine.ask(&USER, asked.clone()).unwrap().engrams.len(), 1);

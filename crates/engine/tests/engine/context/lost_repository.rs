@@ -3,7 +3,7 @@
 use std::fs;
 
 use engram_engine::{Engine, Options};
-use engram_model::{Change, Code, Deref, PointerInput, PointerState, Verdict, ask};
+use engram_model::{AnswerQuality, Change, Code, Deref, PointerInput, PointerState, ask};
 
 use crate::fixture::{Asked, POINTER, Sandbox, USER, draft, git, make_repository, query, refused};
 
@@ -27,7 +27,7 @@ fn a_repository_that_moved_is_missed_and_found_again() {
     assert_eq!(engine.get(&USER, stored.id).unwrap().id, stored.id);
     assert!(!engine.0.doctor(Default::default()).unwrap().ok);
     fs::rename(sandbox.path("away"), sandbox.path("repo")).unwrap();
-    assert_eq!(engine.query(&ada, "parser").verdict, Verdict::Strong);
+    assert_eq!(engine.query(&ada, "parser").verdict, AnswerQuality::Strong);
     engine.deref(&USER, POINTER).unwrap();
     engine.claim("The parser is fast.");
     assert!(engine.0.doctor(Default::default()).unwrap().ok);

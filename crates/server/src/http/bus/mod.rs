@@ -19,7 +19,7 @@ use axum::{
 };
 use engram_model::{
     AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Conflict, ConflictsReply, Deref,
-    DerefRequest, Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Listed, Opening,
+    DerefRequest, Dereferenced, Draft, EngramV01, ForgetReply, GrantReply, Listed, Opening,
     ParentMessage, PutReply, RagReply, RequestsReply, ResolveReply, SamReply, SentReply, Severity,
     Turned, shorten, visible,
 };
@@ -228,7 +228,7 @@ fn bus_routes() -> Vec<BusRoute> {
             "What the caller and its children have spent."),
         BusRoute::new("get", "/metrics", get(calls::metrics), schema_of::<String>, "Counts for Prometheus; for the user.")
             .in_text(),
-        BusRoute::new("post", "/grant", post(calls::grant_to_child), schema_of::<GrantIssued>,
+        BusRoute::new("post", "/grant", post(calls::grant_to_child), schema_of::<GrantReply>,
             "Permit a child one thing beyond its budget; the token is shown this once.").body(schema_of::<calls::GrantBody>),
         BusRoute::new("delete", "/grant/{id}", delete(calls::revoke_grant), schema_of::<Answered>, "Revoke a grant."),
         BusRoute::new("get", "/request", get(calls::list_requests), schema_of::<RequestsReply>,
@@ -258,7 +258,7 @@ fn bus_routes() -> Vec<BusRoute> {
 }
 
 fn request_answer_schema(schemas: &mut SchemaGenerator) -> Schema {
-    let granted = schemas.subschema_for::<GrantIssued>();
+    let granted = schemas.subschema_for::<GrantReply>();
     let denied = schemas.subschema_for::<Answered>();
     json_schema!({ "anyOf": [granted, denied] })
 }
