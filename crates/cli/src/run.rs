@@ -9,7 +9,10 @@ use std::{
 
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment};
-use engram_model::{Caller, Code, ConflictFilter, Evidence, Gate, Refusal, Reply, Secret, ask};
+use engram_model::{
+    Caller, Code, ConflictFilter, Evidence, Gate, MOST_CONFLICTS_ON_PAGE, Refusal, Reply, Secret,
+    ask,
+};
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
@@ -85,7 +88,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                     let open = engine.ask(
                         &caller,
                         ask::Conflicts(ConflictFilter {
-                            limit: Some(200),
+                            limit: Some(MOST_CONFLICTS_ON_PAGE),
                             ..ConflictFilter::default()
                         }),
                     )?;

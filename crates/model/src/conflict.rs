@@ -226,6 +226,13 @@ pub struct Allowed {
     pub why: String,
 }
 
+/// The default number of conflicts on a page. The help of `engram conflicts` and the bus's
+/// description of `limit` repeat it.
+pub const CONFLICTS_ON_PAGE: u32 = 50;
+
+/// The most conflicts on a page. The help of `engram conflicts` repeats it.
+pub const MOST_CONFLICTS_ON_PAGE: u32 = 200;
+
 /// Which conflicts to list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -241,7 +248,7 @@ pub struct ConflictFilter {
     /// Continues after the `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// The page size; 50 if absent, at most 200.
+    /// The page size; [`CONFLICTS_ON_PAGE`] if absent, at most [`MOST_CONFLICTS_ON_PAGE`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }

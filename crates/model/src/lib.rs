@@ -40,9 +40,9 @@ pub use agents::{
 pub use call::Call;
 pub use change::{Change, Entry};
 pub use conflict::{
-    Allow, Allowed, Conflict, ConflictFilter, ConflictSide, ConflictStatus, ConflictsReply, Gate,
-    GateCheck, GateReply, How, Listed, Lost, RISK_POINTERS, Resolve, ResolveReply, Settle, Settled,
-    Severity, Tier,
+    Allow, Allowed, CONFLICTS_ON_PAGE, Conflict, ConflictFilter, ConflictSide, ConflictStatus,
+    ConflictsReply, Gate, GateCheck, GateReply, How, Listed, Lost, MOST_CONFLICTS_ON_PAGE,
+    RISK_POINTERS, Resolve, ResolveReply, Settle, Settled, Severity, Tier,
 };
 pub use connection::{
     AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,

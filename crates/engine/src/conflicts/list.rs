@@ -11,18 +11,17 @@ use crate::{
     context::{Context, visibility::Visibility},
 };
 use engram_model::{
-    Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Engram, Finding,
-    Listed, Noticed, ProjectId, Refusal, Severity, is_on_topic,
+    CONFLICTS_ON_PAGE, Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply,
+    Engram, Finding, Listed, MOST_CONFLICTS_ON_PAGE, Noticed, ProjectId, Refusal, Severity,
+    is_on_topic,
 };
 use engram_store::{ListedConflict, Reader, side};
 use jiff::Timestamp;
 
-/// The default number of conflicts on a page, and the maximum.
-const PAGE: usize = 50;
-const LONGEST_PAGE: usize = 200;
 /// The most conflicts that an engram's record lists.
 const NAMED: usize = 12;
 
+/// One conflict, if the caller may see both sides.
 pub(crate) fn find_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
@@ -47,11 +46,11 @@ pub(crate) fn list_conflicts(
 ) -> Result<ConflictsReply, Refusal> {
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
-    let limit = filter.limit.map_or(PAGE, |limit| limit as usize);
-    if limit == 0 || limit > LONGEST_PAGE {
+    let limit = filter.limit.unwrap_or(CONFLICTS_ON_PAGE);
+    if limit == 0 || limit > MOST_CONFLICTS_ON_PAGE {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("a page has 1 to {LONGEST_PAGE} conflicts, not {limit}"),
+            format!("a page has 1 to {MOST_CONFLICTS_ON_PAGE} conflicts, not {limit}"),
             "Ask for fewer, and go on with the page's `next`.",
         ));
     }
@@ -70,7 +69,7 @@ pub(crate) fn list_conflicts(
             ..ConflictsReply::default()
         };
         for (at, place) in all.iter().enumerate().skip(start) {
-            if reply.conflicts.len() == limit {
+            if reply.conflicts.len() == limit as usize {
                 reply.omitted = Some((all.len() - at) as u64);
                 let last = at.checked_sub(1).and_then(|before| all.get(before));
                 reply.next = last.map(ConflictPlace::to_string);

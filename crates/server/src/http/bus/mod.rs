@@ -101,7 +101,7 @@ fn k_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn page_size_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "integer", "minimum": 1, "maximum": 200 })
+    json_schema!({ "type": "integer", "minimum": 1, "maximum": engram_model::MOST_CONFLICTS_ON_PAGE })
 }
 
 /// The schema of a position in the list of conflicts, as returned in `next`.
