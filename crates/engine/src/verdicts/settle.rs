@@ -45,6 +45,7 @@ pub(super) struct VerdictEffects {
     pub(super) is_closed: bool,
 }
 
+/// Gives a verdict on a conflict, or undoes one.
 pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<ResolveReply, Refusal> {
     let Resolve { conflict, how, why } = asked;
     let why = validated_text(cx, "the reason", why)?;
@@ -368,7 +369,7 @@ fn verdict_plan(
     Plan::of(entries, answer)
 }
 
-/// The side that wins: 0 is `a`.
+/// The side that wins: 0 is `a`, 1 is `b`, which was said last.
 fn winning_side(
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -402,7 +403,10 @@ fn winning_side(
                 )),
             }
         }
-        _ => Ok(1),
+        Settle::Newer => Ok(1),
+        Settle::Merge(_) | Settle::MergedBy(_) | Settle::Dismiss | Settle::Undo => {
+            Err(Refusal::bug("a verdict without a winner has none"))
+        }
     }
 }
 
