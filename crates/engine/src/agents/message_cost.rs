@@ -14,6 +14,7 @@ const CHARS: usize = 4 << 20;
 /// The most characters of one file that are counted. The rest is estimated from them.
 const OF_A_FILE: usize = 1 << 20;
 
+/// The cost of a project's messages. First counts some files that are not counted yet.
 pub(crate) fn cost_of_messages(cx: &Context<'_>, project: ProjectId) -> Result<Delivered, Refusal> {
     if let Err(error) = count_files(cx, project) {
         // A home that cannot be written still answers.

@@ -3,6 +3,7 @@
 use crate::context::{Context, project};
 use engram_model::{MetricsReply, Refusal};
 
+/// The metrics of the caller's project; without one, of the home.
 pub(crate) fn project_metrics(cx: &Context<'_>) -> Result<MetricsReply, Refusal> {
     let project = match cx.known_project()? {
         Some(project) => project,

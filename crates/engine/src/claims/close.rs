@@ -28,6 +28,7 @@ use engram_model::{
 use engram_store::{Index, Reader};
 use jiff::Timestamp;
 
+/// Closes the window of a claim. Its words stay.
 pub(crate) fn forget_claim(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
     let engram = read::find_version(cx, id)?;
     close_window(cx, &engram)

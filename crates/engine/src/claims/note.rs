@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 /// The longest event, in bytes. Longer text belongs in an artifact.
 const LONGEST: usize = 100_000;
 
+/// Records an event that a `sam:` pointer can address.
 pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
     let event = event_of(EventId(cx.engine.world.new_id()), cx.journal_time()?, note)?;
     let ground = cx.ground(true)?;

@@ -308,6 +308,7 @@ fn add_corroborations(
     Ok(())
 }
 
+/// The author of a claim as a sentence names it.
 pub(crate) fn author_in_words(engram: &Engram) -> String {
     name_in_words(&names::author_of(engram)).to_owned()
 }

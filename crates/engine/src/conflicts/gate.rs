@@ -26,6 +26,7 @@ pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Re
     }
 }
 
+/// Whether the gate is open, and the conflicts that keep it shut.
 pub(crate) fn check_gate(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
     refuse_unknown_repository(cx, "the gate stays shut")?;
     let (project, visibility) = (cx.project()?, cx.visibility()?);

@@ -57,6 +57,7 @@ pub(super) fn contradiction_in(entry: &Planned) -> Option<&Contradiction> {
     }
 }
 
+/// What a reply reports about a conflict with another version, and how it was settled before.
 pub(super) fn conflict_finding(
     tx: &Reader<'_>,
     id: ConflictId,

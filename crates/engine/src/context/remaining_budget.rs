@@ -18,6 +18,7 @@ pub(crate) struct Purse {
     pub(crate) ancestors: Vec<Ancestor>,
 }
 
+/// What an agent may still read in its turn, within the limits of all agents above it.
 pub(crate) fn remaining_budget(
     cx: &Context<'_>,
     tx: &Reader<'_>,

@@ -51,6 +51,7 @@ pub(crate) fn screen_secret(field: &str, text: &str) -> Result<(), Refusal> {
     }
 }
 
+/// Refuses a file that contains a credential.
 pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
     match engram_consistency::screen_bytes(&snapshot.bytes) {
         Some(secret) => Err(secret_refusal(

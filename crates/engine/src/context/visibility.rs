@@ -13,6 +13,7 @@ pub(crate) enum Visibility {
 }
 
 impl Visibility {
+    /// Whether the caller may see a version. For the report of a conflict, see `may_see_version`.
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
         let is_erased = match self {
             Self::All => false,

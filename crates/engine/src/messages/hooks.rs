@@ -49,6 +49,7 @@ const DAYS: usize = 32;
 /// For how many days an event may be relied on.
 const RELIED_ON: u32 = 90;
 
+/// Answers what an orchestrator reports about an agent, as if the agent called.
 pub(crate) fn answer_hook(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal> {
     let caller = caller_of_hook(cx, hook.agent)?;
     let context = cx.for_caller(&caller);

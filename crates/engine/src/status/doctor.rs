@@ -41,6 +41,7 @@ pub struct Treatment {
     pub rebuild: bool,
 }
 
+/// Makes all checks, and does what `treatment` asks for on the way.
 pub(super) fn checkup(engine: &Engine, treatment: Treatment) -> Result<Checkup, Refusal> {
     let mut findings = vec![look_at_database(engine)?];
     findings.push(match treatment {

@@ -30,6 +30,8 @@ impl Engine {
     }
 }
 
+/// The status of the project as the caller may see it. A missing repository is described from what
+/// is known of it.
 pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
     let id = cx.known_project()?;
     let project = id.unwrap_or_else(|| project::home_project(&cx.engine.store));
