@@ -103,6 +103,33 @@ fn paths_in_documents_exist() {
     );
 }
 
+/// A document names a thing and its file as `name` (`file.rs`), or as `file.rs`, `name`.
+#[test]
+fn things_are_in_the_files_that_documents_name() {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut gone = Vec::new();
+    for document in &files(&["CONTRIBUTING.md", "docs"], &[".md"]) {
+        let parts: Vec<&str> = document.text.split('`').collect();
+        // Every second part is in backquotes.
+        for part in parts.windows(3).skip(1).step_by(2) {
+            let (name, file) = match part[1] {
+                " (" => (part[0], part[2]),
+                ", " => (part[2], part[0]),
+                _ => continue,
+            };
+            let name = name.rsplit("::").next().unwrap_or_default();
+            let is_pair = file.ends_with(".rs") && name.chars().all(is_of_name);
+            if is_pair
+                && root().join(file).exists()
+                && !read(file).split(|c| !is_of_name(c)).any(|it| it == name)
+            {
+                gone.push(format!("{}: {name} in {file}", document.path));
+            }
+        }
+    }
+    assert_none("things that are not where documents say", gone);
+}
+
 /// Returns the anchor of a heading: lower case, hyphens for spaces, no punctuation.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter_map(|c| match c {

@@ -1,5 +1,6 @@
 //! Which conflicts are listed and counted: those that no other conflict of the same sides makes
-//! redundant.
+//! redundant. The engine decides the same for one conflict in `conflicts/lifecycle.rs`; both must
+//! agree.
 
 use engram_model::{ConflictId, ConflictStatus, ProjectId, RunId, Severity};
 use jiff::Timestamp;

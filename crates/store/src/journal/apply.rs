@@ -1,11 +1,15 @@
 //! What each operation does to the tables. Only this code writes them: it applies an operation when
 //! it is recorded, and again, in the same way, when the journal is replayed.
 //!
-//! The exceptions are the tables beside the journal (`beside.rs`) and the tables of followers
-//! (`followers.rs`), which are rebuilt from the journal and from git.
+//! The exceptions are:
+//! - the tables beside the journal (`beside.rs`);
+//! - the tables of followers (`tables/followers.rs`), which are rebuilt from the journal and from
+//!   git, and those of due comparisons, `due` and `series` (`tables/due.rs`);
+//! - `held` and `tally`, which triggers of the schema keep when a row of `engram` changes
+//!   (`schema/014.sql`). A change that the triggers do not see edits them here.
 
 use engram_model::{
-    AgentId, EngramId, Granted, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,
+    AgentId, EngramId, GrantKind, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,
     RequestState, Spend, Target,
     operation::{
         Agent, Carried, Contradiction, ERASED, Event, Located, NewGrant, Opened, Promotion, Read,
@@ -288,11 +292,11 @@ impl Applied<'_> {
     fn grant(&self, new_grant: &NewGrant) -> Result<()> {
         let grant = &new_grant.grant;
         let (pointer, most) = match &grant.what {
-            Granted::Read {
+            GrantKind::Read {
                 pointer,
                 cap_tokens,
             } => (Some(pointer), cap_tokens),
-            Granted::Code { chars } => (None, chars),
+            GrantKind::Code { chars } => (None, chars),
         };
         self.run(
             "INSERT INTO grant (seq, id, project, digest, agent, by, pointer, most, issued_at, expires_at)

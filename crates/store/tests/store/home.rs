@@ -1,6 +1,6 @@
 //! Opening a home: new, old, newer, foreign.
 
-use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt};
+use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use engram_model::{EngramId, JournalTime};
 use engram_store::{Doorbell, Index, Store, StoreError};
@@ -23,6 +23,36 @@ fn a_new_home_is_private_and_keeps_its_identity() {
     let second = Store::open(&home, Ulid(2)).unwrap();
     assert_eq!((first.origin(), second.origin()), (Ulid(1), Ulid(1)));
     assert!(first.is_writable());
+}
+
+/// The steps of the schema add up to what `docs/schema.sql` shows.
+#[test]
+fn the_documents_show_the_schema() {
+    let home = TempDir::new().unwrap();
+    open(home.path());
+    let database = Connection::open(home.path().join("engram.db")).unwrap();
+    let mut made = database
+        .prepare(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+             ORDER BY tbl_name,
+               CASE type WHEN 'table' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, name",
+        )
+        .unwrap();
+    let made = made.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let shown: String = made.map(|sql| format!("\n{};\n", sql.unwrap())).collect();
+    let shown = format!(
+        "-- The tables, indexes and triggers of a home: what the steps in crates/store/src/schema \
+         add up to.\n-- A test of engram-store writes this file if ENGRAM_UPDATE_SCHEMA is set.\n\
+         {shown}"
+    );
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema.sql");
+    if std::env::var_os("ENGRAM_UPDATE_SCHEMA").is_some() {
+        fs::write(&file, &shown).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&file).unwrap() == shown,
+        "docs/schema.sql is out of date: run this test with ENGRAM_UPDATE_SCHEMA=1"
+    );
 }
 
 /// Even in an existing folder that others may read, everything that is made is private.
