@@ -136,7 +136,7 @@ impl Engine {
             .map_err(|it| self.name_home(it))
             .map_err(|it| match caller {
                 Caller::User => it,
-                Caller::Agent(_) => mask_refusal(it),
+                Caller::Agent(_) => for_agent(mask_refusal(it)),
             })
             .inspect_err(log_cause);
         if let Some(begun) = begun {
@@ -209,7 +209,7 @@ impl Answers for Answering<'_> {
     }
 
     fn deref(&self, deref: Deref) -> Result<Box<Dereferenced>, Refusal> {
-        deref::dereference(self.0, deref).map(Box::new)
+        deref::dereference_or_request(self.0, deref).map(Box::new)
     }
 
     fn note(&self, note: Note) -> Result<NoteReply, Refusal> {
@@ -376,6 +376,15 @@ impl Answers for Answering<'_> {
         let tokens = message::checked_message(self.0, &message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
     }
+}
+
+/// Says of a hint with a command that it is for the user: an agent may have no command line.
+fn for_agent(mut refusal: Refusal) -> Refusal {
+    let hint = &refusal.hint;
+    if hint.contains("`engram ") && !hint.to_lowercase().contains("the user") {
+        refusal.hint = format!("Tell the user: {hint}");
+    }
+    refusal
 }
 
 /// Masks credentials: a refusal may repeat text of files and paths, such as headings.

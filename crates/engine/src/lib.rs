@@ -115,6 +115,8 @@ struct Caches {
     track_record: asking::track_record::KeptTrackRecord,
     /// What agents were shown and no write has stored yet; the next write stores it.
     served: agents::served::Servings,
+    /// Which lines of the brief agents were sent through this process.
+    reached: messages::reached::ReachedLines,
     /// Ephemeral claims that were returned to agents and may become durable.
     answered: claims::promote::AnsweredClaims,
 }
@@ -130,6 +132,7 @@ impl Caches {
             claims,
             track_record,
             served,
+            reached,
             answered,
         } = self;
         *lock(index) = None;
@@ -138,6 +141,7 @@ impl Caches {
         claims.forget();
         track_record.forget();
         served.take();
+        reached.forget();
         answered.take();
     }
 }

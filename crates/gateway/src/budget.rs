@@ -1,8 +1,8 @@
 //! Decides what an agent may still dereference, commit and write.
 
 use engram_model::{
-    AgentId, Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope,
-    Scopes, Spend,
+    AgentId, Budget, Caller, Code, DerefLimits, Kind, Meter, PointerType, RateLimits, Refusal,
+    Scope, Scopes, Spend,
 };
 
 use crate::{ancestors::TIMES, refuse_scope};
@@ -33,7 +33,7 @@ pub fn admit_by_budget(
     tokens_left(limits, spent, kind).map_err(|full| {
         full.refusal(
             "this turn has used",
-            "Query what others already know, wait for the next turn, or ask to read more: with less_request_deref or POST /request where you have them, else through your parent or the user.",
+            "Query what others already know, or go on without it. To read more, ask again and give a reason: your parent or the user answers.",
         )
     })
 }
@@ -218,6 +218,27 @@ pub fn refuse_close(
             "Commit your finding as a separate claim with its evidence; the user sees both.",
         )),
         _ => refuse_scope(caller, scope, scopes),
+    }
+}
+
+/// Refuses a caller who may not replace a version of this kind by `author` with another claim: as
+/// [`refuse_close`], but an agent may end a to-do of the user by answering it
+/// (docs/design.md#what-a-version-may-replace).
+pub fn refuse_replace(
+    caller: &Caller,
+    (old, new): (Kind, Kind),
+    scope: Scope,
+    author: Option<&AgentId>,
+    scopes: &Scopes,
+) -> Result<(), Refusal> {
+    match (caller, author, old, new) {
+        (Caller::Agent(_), None, Kind::Todo, Kind::Todo) => Err(Refusal::new(
+            Code::ScopeDenied,
+            "an agent may answer a to-do of the user, but not replace it with another to-do",
+            "State what you found, with another kind, such as fact.",
+        )),
+        (Caller::Agent(_), None, Kind::Todo, _) => refuse_scope(caller, scope, scopes),
+        _ => refuse_close(caller, scope, author, scopes),
     }
 }
 

@@ -23,11 +23,11 @@ mod tree;
 pub use ancestors::{Ancestor, admit_by_ancestors, charge_ancestors};
 pub use brief::{
     BriefCandidate, BriefLinePin, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin,
-    compose_brief, pin_text, quoted,
+    compose_brief, lines_that_fit, pin_text, quoted, riding_lines,
 };
 pub use budget::{
     admit_by_budget, admit_stranger_write, admit_tree_write, admit_write, budget_of, charge,
-    refuse_close, refuse_retire,
+    refuse_close, refuse_replace, refuse_retire,
 };
 pub use code::{INLINE_CODE_CHARS, code_chars, code_features};
 pub use echo::{

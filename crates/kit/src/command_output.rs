@@ -71,7 +71,7 @@ impl CommandOutput {
 /// to pass.
 #[track_caller]
 pub fn check_error(error: &Value) {
-    let remedy = ["cut", "figures", "refusal", "skeleton"];
+    let remedy = ["cut", "figures", "refusal", "request", "skeleton"];
     let mut always = keys(error);
     always.retain(|it| !remedy.contains(it));
     assert_eq!(always, ["code", "hint", "message"], "{error}");

@@ -36,7 +36,8 @@ impl Did {
     /// versions, if the caller has them.
     pub fn of<'e>(change: &Change, find: impl Fn(EngramId) -> Option<&'e Engram>) -> Option<Self> {
         Some(match change {
-            Change::Stored(engram) if engram.asks.is_some() => Self::Asked,
+            Change::Stored(engram) if engram.is_question() => Self::Asked,
+            Change::Stored(engram) if engram.asks.is_some() => Self::Answered,
             Change::Stored(engram) if engram.restores.is_some() => Self::Restored,
             Change::Stored(engram) => {
                 match (engram.supersedes, engram.supersedes.and_then(&find)) {

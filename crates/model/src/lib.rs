@@ -35,7 +35,7 @@ pub use agents::{
     GrantAnswer, GrantCount, GrantKind, GrantRecord, GrantReply, GrantState, GrantTold,
     GrantWanted, GrantsReply, Hook, HookEvent, HookReply, Message, MessageGrant, NextTurn,
     ParentMessage, RagExcerpt, RagFound, RagReply, RagResult, RequestState, RequestTold,
-    RequestsReply, SamRead, SamReply, ShownBrief, Turned, WhichRequests,
+    RequestsReply, SamRead, SamReply, SentTo, ShownBrief, Turned, WhichRequests,
 };
 pub use call::Call;
 pub use change::{Change, Entry};
@@ -52,8 +52,8 @@ pub use did::Did;
 pub use engram::{
     Draft, Durability, Engram, EngramV01, Entity, EntityKind, EntityValue, FactType, Figures,
     HashKeys, Kind, MemoryOp, NewEngram, Place, PointerV01, Provenance, ProvenanceV01, Record,
-    Scope, Sign, Source, Spelling, Ttl, check_claim, check_topic, concept_keys, hash_keys, holds,
-    is_over, spellings, wire_hash_keys,
+    Scope, Sign, Source, Spelling, TodoAnswer, Ttl, check_claim, check_topic, concept_keys,
+    hash_keys, holds, is_over, spellings, wire_hash_keys,
 };
 pub use filter::{Facets, Filter, is_on_topic};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};

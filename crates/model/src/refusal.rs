@@ -140,6 +140,9 @@ pub struct Remedy {
     /// The id of the refusal, to which a resend refers; set by the one who stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// The id of the request that a refused read became, because it gave a reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
 }
 
 /// What a budget allows and what was asked of it, in its own unit.

@@ -448,6 +448,10 @@ pub struct Deref {
     /// A grant beyond the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_token: Option<String>,
+    /// Why it is needed: if the budget refuses the read, the refusal becomes a request to the
+    /// parent or the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// An event for the episodic plane.

@@ -8,7 +8,7 @@ use std::{
 
 use engram_model::{
     Change, ConflictId, Durability, Engram, EngramId, Entry, FeedPage, Filter, Health, How,
-    LineageId, Lost,
+    LineageId, Lost, TodoAnswer,
 };
 use jiff::Timestamp;
 
@@ -144,8 +144,10 @@ impl EngramList {
             match entry.change {
                 Change::Stored(engram) => {
                     self.doubt(engram.supersedes);
-                    if let Some(about) = engram.asks {
-                        self.ask(about, engram.id);
+                    match engram.asks {
+                        Some(about) if engram.is_question() => self.ask(about, engram.id),
+                        Some(about) => self.take_answer(about, &engram),
+                        None => {}
                     }
                     new += usize::from(self.arrive(engram, hold));
                 }
@@ -444,6 +446,22 @@ impl EngramList {
         let all = self.rows.iter_mut().chain(&mut self.waiting);
         for engram in all.filter(|it| it.lineage_id == about && it.valid_until.is_none()) {
             Arc::make_mut(engram).asked = Some(todo);
+        }
+    }
+
+    /// Records what was answered to the to-do about a claim.
+    fn take_answer(&mut self, about: LineageId, answer: &Engram) {
+        let given = TodoAnswer {
+            id: answer.id,
+            claim: answer.claim.clone(),
+            by: answer.provenance.created_by.clone(),
+            at: answer.recorded_at,
+        };
+        let all = self.rows.iter_mut().chain(&mut self.waiting);
+        for engram in all.filter(|it| it.lineage_id == about && it.valid_until.is_none()) {
+            let engram = Arc::make_mut(engram);
+            engram.asked = None;
+            engram.answer = Some(Box::new(given.clone()));
         }
     }
 

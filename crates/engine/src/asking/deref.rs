@@ -1,7 +1,10 @@
 //! Dereference: fetches what a pointer addresses, within the budget, and journals the read.
 
 use crate::{
-    agents::{grants::expire_overdue, served},
+    agents::{
+        grants::{self, expire_overdue},
+        served,
+    },
     context::{
         Context, author,
         caller::{CallingAgent, token_digest},
@@ -21,12 +24,47 @@ use engram_gateway::{
     PaidBy, PointerRead, ReadAllowance, admit_read, budget_of, charge, charge_ancestors, no_grant,
 };
 use engram_model::{
-    Budget, Code, Deref, Dereferenced, GrantKind, GrantRecord, GrantState, Operation, Pointer,
-    PointerType, Refusal, operation::Read,
+    Budget, Code, Deref, DerefRequest, Dereferenced, GrantKind, GrantRecord, GrantState, Operation,
+    Pointer, PointerType, Refusal, Remedy, operation::Read,
 };
 use engram_pointers::resolve;
 use engram_store::Reader;
 use jiff::Timestamp;
+
+/// Fetches what a pointer addresses. If the budget refuses it and the caller says why it needs it,
+/// the refusal is a request to the parent or the user.
+pub(crate) fn dereference_or_request(
+    cx: &Context<'_>,
+    ask: Deref,
+) -> Result<Dereferenced, Refusal> {
+    let reason = ask.reason.clone().filter(|it| !it.trim().is_empty());
+    let wanted = reason.map(|reason| DerefRequest {
+        pointer: ask.pointer.clone(),
+        reason,
+        intended_use: String::new(),
+    });
+    match (dereference(cx, ask), wanted) {
+        (Err(refusal), Some(wanted)) if is_of_budget(&refusal) => {
+            let request = grants::request_read(cx, wanted)?.id;
+            Err(Refusal {
+                hint: "Your parent or the user was asked, and may let you read it. Go on meanwhile; later, read it again."
+                    .to_owned(),
+                remedy: Some(Box::new(Remedy {
+                    request: Some(request),
+                    ..refusal.remedy.map(|it| *it).unwrap_or_default()
+                })),
+                ..refusal
+            })
+        }
+        (read, _) => read,
+    }
+}
+
+/// Whether a budget refused a read; a grant that does not hold is another matter.
+fn is_of_budget(refusal: &Refusal) -> bool {
+    let remedy = refusal.remedy.as_ref();
+    refusal.code == Code::DerefDenied && remedy.is_some_and(|it| !it.figures.is_empty())
+}
 
 /// Reads what a pointer addresses. An agent pays from its budget or with a grant, and is refused
 /// before any lookup if it cannot.

@@ -22,8 +22,8 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, OperationKind,
-    Pointer, ProjectId, Refusal, Scope, Target, operation::Redaction,
+    Code, Engram, EngramId, EventId, ForgetReply, Kind, LineageId, OWN_EVENT, Operation,
+    OperationKind, Pointer, ProjectId, Refusal, Scope, Target, operation::Redaction,
 };
 use engram_store::{Index, Reader};
 use jiff::Timestamp;
@@ -66,6 +66,19 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
 pub(crate) fn refuse_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refusal> {
     let scopes = &cx.engine.config.scopes;
     engram_gateway::refuse_close(cx.caller, engram.scope, engram.agent.as_ref(), scopes)?;
+    refuse_topic(cx, &engram.topic)
+}
+
+/// Refuses a caller who may not replace a version with a claim of this kind. An agent replaces a
+/// to-do of the user by answering it.
+pub(crate) fn refuse_replace(cx: &Context<'_>, engram: &Engram, by: Kind) -> Result<(), Refusal> {
+    engram_gateway::refuse_replace(
+        cx.caller,
+        (engram.kind, by),
+        engram.scope,
+        engram.agent.as_ref(),
+        &cx.engine.config.scopes,
+    )?;
     refuse_topic(cx, &engram.topic)
 }
 

@@ -66,5 +66,5 @@ fn is_replaceable(held: &Engram, new: &NewEngram) -> bool {
     let quotes = |kind| matches!(kind, Kind::Todo | Kind::Risk);
     let of_one_kind = held.kind == new.kind || !(quotes(held.kind) || quotes(new.kind));
     let lasts = new.durability == Durability::Durable || held.durability == Durability::Ephemeral;
-    of_one_kind && lasts && held.scope == new.scope && held.asks.is_none() && !held.is_sample()
+    of_one_kind && lasts && held.scope == new.scope && !held.is_question() && !held.is_sample()
 }

@@ -177,7 +177,7 @@ pub(crate) fn plan_claim(
     let head = match claim.new.corrects {
         Some(id) => {
             let head = head_of(tx, ground.project, &visibility, id)?;
-            close::refuse_close(cx, &head)?;
+            close::refuse_replace(cx, &head, claim.new.kind)?;
             refuse_open_report(tx, &head, cx.engine.world.now())?;
             Some(head)
         }
@@ -363,7 +363,10 @@ fn new_version(
         Occasion::Confirmed(of) => (of.provenance.clone(), of.agent.clone(), of.run, of.asks),
         Occasion::Asks(of) => (said, said_by, of.run, Some(of.lineage_id)),
         Occasion::Said | Occasion::SaidWith(_) => {
-            (said, said_by, said_in, of.and_then(|it| it.asks))
+            // An agent's answer to a to-do is about the same claim.
+            let answered = head.filter(|it| agent.is_some() && it.is_question());
+            let asks = of.or(answered).and_then(|it| it.asks);
+            (said, said_by, said_in, asks)
         }
     };
     let ttl = match (&new.ttl, ephemeral) {

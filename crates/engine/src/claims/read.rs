@@ -10,7 +10,7 @@ use crate::{
 use engram_model::{
     Change, Code, Engram, EngramId, Entry, Facets, Feed, FeedPage, Figures, Filter, LineReply,
     LineView, OWN_EVENT, Pointer, PointerInput, ProjectId, Refusal, SourceReply, SourceView,
-    Target,
+    Target, TodoAnswer,
 };
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::Reader;
@@ -36,12 +36,38 @@ pub(crate) fn read_record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refu
     let store = &cx.engine.store;
     engram.lost = store.read::<_, Refusal>(|tx| Ok(tx.lost(&engram)?))?;
     if engram.valid_until.is_none() {
-        engram.asked = store.read::<_, Refusal>(|tx| Ok(tx.open_todo_about(engram.lineage_id)?))?;
+        let visibility = cx.visibility()?;
+        store.read::<_, Refusal>(|tx| fill_question(tx, &visibility, &mut engram))?;
         let told = std::slice::from_mut(&mut engram);
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, told.iter_mut()))?;
     }
     served::note_shown(cx, std::slice::from_ref(&engram))?;
     Ok(engram)
+}
+
+/// Adds the to-do that asks about a claim, or the answer that it got since the claim was stored.
+fn fill_question(
+    tx: &Reader<'_>,
+    visibility: &Visibility,
+    engram: &mut Engram,
+) -> Result<(), Refusal> {
+    engram.asked = tx.open_todo_about(engram.lineage_id)?;
+    if engram.asked.is_some() {
+        return Ok(());
+    }
+    let answer = tx.answer_about(engram.lineage_id, engram.seq)?;
+    if let Some(answer) = answer
+        && !answer.redacted
+        && may_see_version(tx, visibility, &answer)?
+    {
+        engram.answer = Some(Box::new(TodoAnswer {
+            id: answer.id,
+            by: names::author_of(&answer),
+            at: answer.recorded_at,
+            claim: answer.claim,
+        }));
+    }
+    Ok(())
 }
 
 /// The history of a claim, as far as the caller may see it.
@@ -100,7 +126,7 @@ pub(crate) fn feed_page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refus
                 // Later corroborations were not known at that time.
                 told.figures = Figures::default();
             } else if told.valid_until.is_none() {
-                told.asked = tx.open_todo_about(told.lineage_id)?;
+                fill_question(tx, &visibility, told)?;
             } else if let Some(newer) = tx.successor(told.lineage_id, told.seq)? {
                 replaced.push((told.id, newer));
             }

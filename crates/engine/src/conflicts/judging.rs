@@ -225,7 +225,7 @@ fn stored_claim(entry: &Planned) -> Option<Engram> {
 /// Whether a version's own record allows comparing it.
 pub(crate) fn is_comparable(engram: &Engram) -> bool {
     engram.durability == Durability::Durable
-        && engram.asks.is_none()
+        && !engram.is_question()
         && !engram.redacted
         && !engram.is_sample()
 }

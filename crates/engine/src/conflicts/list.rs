@@ -197,7 +197,7 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
     Refusal::new(
         engram_model::Code::NotFound,
         format!("there is no conflict {id}"),
-        "Take ids from `engram conflicts` or engram_conflicts.",
+        "Take ids from a list of conflicts.",
     )
 }
 

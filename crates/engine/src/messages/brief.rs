@@ -17,10 +17,11 @@ use crate::{
         screen::screen_text,
     },
     decide,
+    messages::reached,
 };
 use engram_gateway::{
-    BriefCandidate, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin, compose_brief,
-    pin_text,
+    BriefCandidate, BriefLinePin, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin,
+    compose_brief, pin_text,
 };
 use engram_model::{
     AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
@@ -37,6 +38,7 @@ use sha2::{Digest, Sha256};
 const NEWEST: usize = 100;
 const LASTING: usize = 40;
 const MOST_READ: usize = 60;
+const TODOS: usize = 20;
 /// The most agents, or children of one, that are considered; and the most whose budgets are shown.
 const FAMILY: usize = 200;
 const BUDGETS: usize = 8;
@@ -45,10 +47,11 @@ const BUDGETS: usize = 8;
 type BudgetFigures = Vec<(String, Figure)>;
 
 /// A brief with its material.
-struct ComposedBrief {
-    reply: BriefReply,
-    pins: Vec<StoredPin>,
-    candidates: Vec<BriefCandidate>,
+#[derive(Default)]
+pub(super) struct ComposedBrief {
+    pub(super) reply: BriefReply,
+    pub(super) pins: Vec<StoredPin>,
+    pub(super) candidates: Vec<BriefCandidate>,
 }
 
 /// The caller's brief. Counts as shown to the caller.
@@ -56,7 +59,13 @@ pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
     opening::refuse_unknown_caller(cx)?;
     let project = cx.project()?;
     let store = &cx.engine.store;
-    let made = store.read::<_, Refusal>(|tx| brief_for(cx, tx, project, None))?;
+    let made = store.read::<_, Refusal>(|tx| {
+        let mut made = brief_for(cx, tx, project, None)?;
+        if cx.agent()?.is_none() {
+            reached::fill_sent(tx, project, &mut made.reply.lines)?;
+        }
+        Ok(made)
+    })?;
     note_brief(cx, &made)?;
     Ok(made.reply)
 }
@@ -66,7 +75,7 @@ pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
 pub(crate) fn brief_for_user(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, Refusal> {
     let (project, limits) = (cx.project()?, &cx.engine.config.limits.message);
     let store = &cx.engine.store;
-    let brief = match &of.agent {
+    let mut brief = match &of.agent {
         None => store.read::<_, Refusal>(|tx| Ok(brief_for(cx, tx, project, None)?.reply))?,
         Some(id) => {
             let found = store.read(|tx| agent_in_project(tx, project, id))?;
@@ -76,6 +85,7 @@ pub(crate) fn brief_for_user(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrie
             store.read::<_, Refusal>(|tx| Ok(brief_for(&seen, tx, project, None)?.reply))?
         }
     };
+    store.read::<_, Refusal>(|tx| reached::fill_sent(tx, project, &mut brief.lines))?;
     Ok(ShownBrief {
         brief,
         most_lines: limits.brief_lines as u64,
@@ -215,11 +225,37 @@ fn brief_for(
     first: Option<StoredPin>,
 ) -> Result<ComposedBrief, Refusal> {
     let limits = &cx.engine.config.limits;
+    let (material, pins) = material_for(cx, tx, project, first)?;
+    Ok(ComposedBrief {
+        reply: compose_brief(&material, limits, limits.message.inline_tokens),
+        candidates: material.candidates,
+        pins,
+    })
+}
+
+/// The pins for the caller: all for the user, those of the user and of its ancestors for an agent.
+pub(super) fn pins_for(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+) -> Result<Vec<StoredPin>, Refusal> {
     let agent = cx.agent()?;
     let mut pins = tx.pins(project)?;
     let line = caller::agent_and_ancestors(tx, agent)?;
     let is_near = |owner: &AgentId| line.iter().any(|one| one.handle == *owner);
     pins.retain(|pin| agent.is_none() || pin.agent.as_ref().is_none_or(is_near));
+    Ok(pins)
+}
+
+/// The material of the caller's brief, and its pins.
+pub(super) fn material_for(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    first: Option<StoredPin>,
+) -> Result<(BriefMaterial, Vec<StoredPin>), Refusal> {
+    let agent = cx.agent()?;
+    let mut pins = pins_for(cx, tx, project)?;
     pins.splice(0..0, first);
     let (candidates, pinned) = brief_candidates(cx, tx, project, &pins)?;
     let near = agent_and_children(tx, project, agent)?;
@@ -240,11 +276,7 @@ fn brief_for(
         now: cx.engine.world.now(),
         candidates,
     };
-    Ok(ComposedBrief {
-        reply: compose_brief(&material, limits, limits.message.inline_tokens),
-        candidates: material.candidates,
-        pins,
-    })
+    Ok((material, pins))
 }
 
 /// The claims that a brief may show, and the pins. Each query is bounded, however many claims there
@@ -254,23 +286,53 @@ fn brief_candidates(
     tx: &Reader<'_>,
     project: ProjectId,
     pins: &[StoredPin],
-) -> Result<(Vec<BriefCandidate>, Vec<engram_gateway::BriefLinePin>), Refusal> {
-    let (visibility, now) = (cx.visibility_in(project)?, cx.engine.world.now());
+) -> Result<(Vec<BriefCandidate>, Vec<BriefLinePin>), Refusal> {
+    let now = cx.engine.world.now();
     let run = cx.agent()?.map(|it| it.run);
-    // Claims of a run appear neither in the user's brief nor in that of another run.
-    let seen = |it: &Traits| {
-        visibility.may_see_of(it.project, it.scope, it.run, &it.topic)
-            && (it.scope != Scope::Run || run.is_some())
-    };
-    let mut found = tx.newest_lasting(project, now, NEWEST, seen)?;
+    let seen = is_for_brief(cx, project)?;
+    let mut found = tx.newest_lasting(project, now, NEWEST, &seen)?;
+    found.extend(open_todos(cx, tx, project)?);
     for kind in [Kind::Constraint, Kind::Policy, Kind::Risk] {
-        found.extend(tx.newest_of_kind(project, kind, now, LASTING, seen)?);
+        found.extend(tx.newest_of_kind(project, kind, now, LASTING, &seen)?);
     }
     for (id, _) in tx.read_most(project, run, MOST_READ)? {
         let read = tx.engram(id)?;
         found.extend(read.filter(|it| it.valid_until.is_none() && it.holds_now(now)));
     }
-    let mut pinned = Vec::new();
+    let (pinned, heads) = pinned_claims(cx, tx, pins)?;
+    found.extend(heads);
+    Ok((candidates_of(cx, tx, project, found)?, pinned))
+}
+
+/// The newest to-dos that hold and that the caller's brief may show.
+pub(super) fn open_todos(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+) -> Result<Vec<Engram>, Refusal> {
+    let seen = is_for_brief(cx, project)?;
+    Ok(tx.newest_todos(project, cx.engine.world.now(), TODOS, seen)?)
+}
+
+/// Whether a version may be in the caller's brief. Claims of a run appear neither in the user's
+/// brief nor in that of another run.
+fn is_for_brief(cx: &Context<'_>, project: ProjectId) -> Result<impl Fn(&Traits) -> bool, Refusal> {
+    let visibility = cx.visibility_in(project)?;
+    let has_run = cx.agent()?.is_some();
+    Ok(move |it: &Traits| {
+        visibility.may_see_of(it.project, it.scope, it.run, &it.topic)
+            && (it.scope != Scope::Run || has_run)
+    })
+}
+
+/// The pins that still lead to something, and the claims among them.
+pub(super) fn pinned_claims(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pins: &[StoredPin],
+) -> Result<(Vec<BriefLinePin>, Vec<Engram>), Refusal> {
+    let now = cx.engine.world.now();
+    let (mut pinned, mut heads) = (Vec::new(), Vec::new());
     for pin in pins {
         let what = match (pin.lineage, &pin.text) {
             (Some(lineage), _) => {
@@ -278,18 +340,34 @@ fn brief_candidates(
                 let head = head.filter(|it| it.valid_until.is_none() && it.holds_now(now));
                 let Some(head) = head else { continue };
                 let id = head.id;
-                found.push(head);
+                heads.push(head);
                 PinSubject::Claim(id)
             }
             (None, Some(text)) => PinSubject::Text(text.clone()),
             // Its words were erased.
             (None, None) => continue,
         };
-        pinned.push(engram_gateway::BriefLinePin {
+        let by = match &pin.agent {
+            Some(handle) => tx.agent(handle)?.map(|it| names::recorded_name(&it.label)),
+            None => None,
+        };
+        pinned.push(BriefLinePin {
             order: pin.seq,
             what,
+            by,
         });
     }
+    Ok((pinned, heads))
+}
+
+/// Claims as the caller's brief may show them, with the state of their evidence.
+pub(super) fn candidates_of(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    mut found: Vec<Engram>,
+) -> Result<Vec<BriefCandidate>, Refusal> {
+    let (visibility, run) = (cx.visibility_in(project)?, cx.agent()?.map(|it| it.run));
     found.retain(|it| !it.redacted && it.project == project);
     let mut seen = Vec::with_capacity(found.len());
     for engram in found {
@@ -306,17 +384,22 @@ fn brief_candidates(
     let candidate = |engram: Engram| {
         let health = tx.health(engram.id, &worktree)?.map(|it| it.standing);
         let unchanged = (engram.verified && is_looked_at).then_some(Evidence::Holds);
+        // Only the user is shown answers as such: for agents, they are claims like any other.
+        let answers = match engram.supersedes {
+            Some(before) if run.is_none() && engram.agent.is_some() => tx
+                .engram(before)?
+                .filter(|it| it.kind == Kind::Todo && it.agent.is_none())
+                .map(|it| it.claim),
+            _ => None,
+        };
         Ok::<_, Refusal>(BriefCandidate {
+            answers,
             reads: tx.reads_of(project, run, engram.id)?,
             evidence: health.or(unchanged),
             ..candidate_of(engram)
         })
     };
-    let candidates = found
-        .into_iter()
-        .map(candidate)
-        .collect::<Result<_, Refusal>>();
-    Ok((candidates?, pinned))
+    found.into_iter().map(candidate).collect()
 }
 
 /// What each agent with an open turn has spent, and its limits.
@@ -389,7 +472,7 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
 }
 
 /// Records the quotations in a brief as shown to its reader.
-fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
+pub(super) fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
     };
@@ -406,6 +489,7 @@ fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
     });
     let served = Served::of_unasked(agent, prints.collect());
     cx.engine.caches.served.add(served);
+    reached::note_sent(cx, &made.reply.lines);
     Ok(())
 }
 
@@ -413,6 +497,7 @@ fn candidate_of(engram: Engram) -> BriefCandidate {
     BriefCandidate {
         author: names::author_of(&engram),
         id: engram.id,
+        entry: engram.seq,
         kind: engram.kind,
         topic: engram.topic,
         claim: engram.claim,
@@ -427,6 +512,7 @@ fn candidate_of(engram: Engram) -> BriefCandidate {
         evidence: None,
         is_disputed: !engram.conflicts.is_empty(),
         pointers: engram.pointers.iter().map(Pointer::to_string).collect(),
+        answers: None,
     }
 }
 

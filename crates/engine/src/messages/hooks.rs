@@ -196,6 +196,7 @@ fn answer_rag_result(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, R
                 max_tokens: Some(EXCERPT),
                 turn: None,
                 budget_token: None,
+                reason: None,
             },
         );
         match read {

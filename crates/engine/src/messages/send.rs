@@ -207,7 +207,7 @@ fn prepare_claims<'a>(
             MemoryOp::Delete => Err(Refusal::new(
                 Code::SchemaInvalid,
                 "an engram in a message cannot retire a claim",
-                "Retire a claim with engram_commit and operation delete.",
+                "Retire a claim with a commit of its own and operation delete.",
             )),
             MemoryOp::None => Err(Refusal::new(
                 Code::SchemaInvalid,

@@ -8,6 +8,7 @@ use crate::{
     Engine,
     context::{Context, Tree, names, project, visibility::Visibility},
     evidence::health::is_followed,
+    messages::reached,
     status::doctor::{Checkup, Treatment},
 };
 use engram_gateway::budget_of;
@@ -45,6 +46,10 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
     let limits = &cx.limits()?.deref;
     let now = cx.engine.world.now();
     let visibility = cx.visibility_in(project)?;
+    let (brief, has_todo) = match agent {
+        Some(_) => reached::lines_of_status(cx, project)?,
+        None => (Vec::new(), false),
+    };
     cx.engine.store.read(|tx| {
         let count = count_visible(
             tx,
@@ -63,7 +68,11 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
         };
         Ok(StatusReply {
             status: if count.is_empty { "empty" } else { "ready" }.to_owned(),
-            next: next_step(user, here.is_some(), count.is_empty),
+            next: if has_todo {
+                NEXT_TODO.to_owned()
+            } else {
+                next_step(user, here.is_some(), count.is_empty)
+            },
             project: here.clone(),
             engrams: count.holding,
             head: tx.head()?,
@@ -83,6 +92,7 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
             watching: watching.clone(),
             agents: count.agents,
             budget,
+            brief: brief.clone(),
             spending: match id {
                 Some(id) if user => nearest_to_limit(cx, tx, id)?,
                 _ => None,
@@ -176,6 +186,9 @@ fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStat
         unavailable: None,
     }
 }
+
+/// The next step of an agent whose brief has something to do.
+const NEXT_TODO: &str = "Do the to-dos in brief: answer each with engram_commit, with its corrects_lineage. Call engram_query before you work on an area; commit what you learn with engram_commit.";
 
 fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
     match (user, is_empty) {

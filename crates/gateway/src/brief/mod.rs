@@ -8,6 +8,7 @@
 mod pack;
 mod pin;
 mod quote;
+mod sent;
 #[cfg(test)]
 mod tests;
 
@@ -23,12 +24,15 @@ use crate::{code_chars, count_tokens};
 
 pub use pin::{admit_pin, pin_text};
 pub use quote::quoted;
+pub use sent::{lines_that_fit, riding_lines};
 
 /// A claim that may be included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefCandidate {
     /// Its current version.
     pub id: EngramId,
+    /// The entry that stored this version.
+    pub entry: u64,
     /// Its kind.
     pub kind: Kind,
     /// Its topic; empty if it has none.
@@ -59,6 +63,8 @@ pub struct BriefCandidate {
     pub is_disputed: bool,
     /// The canonical addresses of its evidence.
     pub pointers: Vec<String>,
+    /// The words of the to-do that it answers, if the brief is to show it as an answer.
+    pub answers: Option<String>,
 }
 
 /// What a parent or the user pinned.
@@ -68,6 +74,8 @@ pub struct BriefLinePin {
     pub order: u64,
     /// What it is.
     pub what: PinSubject,
+    /// The display name of the agent that pinned it; `None` for the user.
+    pub by: Option<String>,
 }
 
 /// A pin is a claim, or a line of free text.
@@ -126,12 +134,13 @@ pub struct BriefMaterial {
 }
 
 /// The lines that each part gets before any other part gets more; pins do not count.
+const TODOS: usize = 6;
 const MATTERS: usize = 8;
 const CONSTRAINTS: usize = 5;
 const RISKS: usize = 5;
 const GRANTS: usize = 4;
 /// Claims that come before budgets and grants: two of each part.
-const FIRST: usize = 6;
+const FIRST: usize = 8;
 
 /// Composes the brief. It has at most `limits.message.brief_lines` lines, and as a list of texts at
 /// most `tokens` tokens, which a caller lowers to what is left of a message.
@@ -277,21 +286,28 @@ fn pinned_lines(material: &BriefMaterial, claims: &[&BriefCandidate]) -> Vec<Bri
             Some(BriefLine {
                 pinned: true,
                 pin: Some(pin.order),
+                pinned_by: pin.by.clone(),
+                entry: Some(claim.entry.max(pin.order)),
                 ..line
             })
         }
         PinSubject::Text(text) => Some(BriefLine {
             pinned: true,
             pin: Some(pin.order),
+            pinned_by: pin.by.clone(),
+            entry: Some(pin.order),
             ..text_line(quote::one_line(text, usize::MAX), BriefPart::Pin)
         }),
     });
     lines.filter(|it| !it.text.is_empty()).collect()
 }
 
-/// Returns the part of a kind: what must stay true, what may go wrong, what matters now.
-fn part_of(kind: Kind) -> BriefPart {
-    match kind {
+/// Returns the part of a claim: what is to be done, what must stay true, what may go wrong, what
+/// matters now.
+fn part_of(claim: &BriefCandidate) -> BriefPart {
+    match claim.kind {
+        _ if claim.answers.is_some() => BriefPart::Todo,
+        Kind::Todo => BriefPart::Todo,
         Kind::Constraint | Kind::Policy => BriefPart::Constraint,
         Kind::Risk => BriefPart::Risk,
         _ => BriefPart::Matter,
@@ -303,10 +319,11 @@ fn part_lines(rest: &[&BriefCandidate]) -> Vec<BriefLine> {
     let best = |part: BriefPart, wanted: usize| {
         rest.iter()
             .copied()
-            .filter(move |it| part_of(it.kind) == part)
+            .filter(move |it| part_of(it) == part)
             .take(wanted)
     };
-    let first: Vec<&BriefCandidate> = best(BriefPart::Constraint, CONSTRAINTS)
+    let first: Vec<&BriefCandidate> = best(BriefPart::Todo, TODOS)
+        .chain(best(BriefPart::Constraint, CONSTRAINTS))
         .chain(best(BriefPart::Risk, RISKS))
         .chain(best(BriefPart::Matter, MATTERS))
         .collect();
@@ -314,7 +331,7 @@ fn part_lines(rest: &[&BriefCandidate]) -> Vec<BriefLine> {
     let place = |claim: &&BriefCandidate| {
         let same = first
             .iter()
-            .filter(|other| part_of(other.kind) == part_of(claim.kind));
+            .filter(|other| part_of(other) == part_of(claim));
         same.take_while(|other| other.id != claim.id).count()
     };
     let mut turns: Vec<(usize, &BriefCandidate)> =
@@ -326,9 +343,7 @@ fn part_lines(rest: &[&BriefCandidate]) -> Vec<BriefLine> {
         .filter(|it| first.iter().all(|other| other.id != it.id));
     let all = turns.into_iter().map(|it| it.1).chain(more);
     // Skips lines beyond the most that a brief can have.
-    all.take(64)
-        .map(|it| claim_line(it, part_of(it.kind)))
-        .collect()
+    all.take(64).map(|it| claim_line(it, part_of(it))).collect()
 }
 
 /// Returns a claim with its kind, author and caveats; its words are data.
@@ -355,9 +370,15 @@ fn claim_line(claim: &BriefCandidate, part: BriefPart) -> BriefLine {
         quote::quoted_name(&claim.author),
         quote::quoted(&claim.claim)
     );
+    let text = match &claim.answers {
+        Some(todo) => format!("{text}, answering {}", quote::quoted(todo)),
+        None => text,
+    };
     BriefLine {
         engram: Some(claim.id),
         pointers: claim.pointers.clone(),
+        entry: Some(claim.entry),
+        is_todo: claim.kind == Kind::Todo,
         ..text_line(text, part)
     }
 }
@@ -371,6 +392,10 @@ fn text_line(text: String, part: BriefPart) -> BriefLine {
         pinned: false,
         role: None,
         pin: None,
+        pinned_by: None,
+        sent: Vec::new(),
+        entry: None,
+        is_todo: false,
     }
 }
 

@@ -42,6 +42,11 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
 /// Returns a text in double quotes that none of its characters can close, on one line of at most
 /// 200 characters.
 pub fn quoted(text: &str) -> String {
+    quoted_up_to(text, CLAIM)
+}
+
+/// Like [`quoted`], with at most this many characters.
+pub(super) fn quoted_up_to(text: &str, most: usize) -> String {
     let harmless = |c: char| match c {
         '"' | '`' | '“' | '”' | '„' | '‟' | '″' | '＂' | '«' | '»' | '´' | '‘' | '’' | '‚'
         | '＇' | '｀' | '「' | '」' | '『' | '』' => '\'',
@@ -51,7 +56,7 @@ pub fn quoted(text: &str) -> String {
         '\\' => '/',
         other => other,
     };
-    let text: String = one_line(text, CLAIM).chars().map(harmless).collect();
+    let text: String = one_line(text, most).chars().map(harmless).collect();
     format!("\"{text}\"")
 }
 

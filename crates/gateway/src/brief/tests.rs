@@ -25,6 +25,7 @@ fn agent(name: &str) -> Option<AgentId> {
 fn claim(number: u64, kind: Kind, claim: &str) -> BriefCandidate {
     BriefCandidate {
         id: id(number),
+        entry: number,
         kind,
         topic: String::new(),
         claim: claim.to_owned(),
@@ -40,6 +41,7 @@ fn claim(number: u64, kind: Kind, claim: &str) -> BriefCandidate {
         evidence: None,
         is_disputed: false,
         pointers: vec![format!("repo:src/f{number}.rs#L1-L9@{SHA}")],
+        answers: None,
     }
 }
 
@@ -76,10 +78,12 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
         pins: vec![
             BriefLinePin {
                 order: 2,
+                by: None,
                 what: PinSubject::Text("Ship on Friday.".to_owned()),
             },
             BriefLinePin {
                 order: 1,
+                by: None,
                 what: PinSubject::Claim(id(2)),
             },
         ],
@@ -154,6 +158,7 @@ fn unverified_claims_of_others_stay_out_unless_somebody_asked() {
     ] {
         let pins = pinned.then_some(BriefLinePin {
             order: 0,
+            by: None,
             what: PinSubject::Claim(id(1)),
         });
         let made = BriefMaterial {
@@ -327,7 +332,7 @@ fn words_of_others_are_data() {
             is_harmless(&line);
             assert_eq!(line.matches('"').count(), 2, "{line}");
             assert!(
-                line.ends_with('"') && line.starts_with("fact by mallory "),
+                line.ends_with('"') && line.starts_with("fact by mallory_ "),
                 "{line}"
             );
         }
@@ -397,6 +402,7 @@ fn pins_leave_room_and_are_all_said() {
             .enumerate()
             .map(|(at, text)| BriefLinePin {
                 order: at as u64,
+                by: None,
                 what: PinSubject::Text(text.clone()),
             })
             .collect(),
@@ -458,7 +464,11 @@ fn any_material() -> impl Strategy<Value = BriefMaterial> {
         "(?s).{0,120}".prop_map(PinSubject::Text),
     ];
     let pins = prop::collection::vec(
-        (0u64..9, pin).prop_map(|(order, what)| BriefLinePin { order, what }),
+        (0u64..9, pin).prop_map(|(order, what)| BriefLinePin {
+            order,
+            what,
+            by: None,
+        }),
         0..40,
     );
     let grants = prop::collection::vec(

@@ -1,5 +1,6 @@
 //! The shared brief as every surface shows it (docs/design.md#the-shared-brief).
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, EngramId, words::words};
@@ -9,6 +10,8 @@ words!(
     BriefPart {
         /// Pinned by a parent or the user.
         Pin = "pin",
+        /// What somebody is asked to do; for the user, also the answers of agents.
+        Todo = "todo",
         /// What counts at this moment.
         Matter = "matter",
         /// What must stay so.
@@ -47,6 +50,30 @@ pub struct BriefLine {
     /// The id of the pin, for unpinning the line wherever the line is; only on a pinned line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<u64>,
+    /// The agent that pinned it, by its display name; absent if the user did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned_by: Option<String>,
+    /// The agents that it was sent to, the last one first. Only for the user, on a pin or a to-do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<SentTo>,
+    /// Of a pin or a to-do: the entry that made the line what it is; not sent.
+    #[serde(skip)]
+    pub entry: Option<u64>,
+    /// Whether its claim is a to-do that nobody answered yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_todo: bool,
+}
+
+/// An agent that a line was sent to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SentTo {
+    /// Its display name.
+    pub name: String,
+    /// Its handle.
+    pub agent: AgentId,
+    /// When it was sent for the first time.
+    pub at: Timestamp,
 }
 
 /// A brief: at most 30 lines and 800 tokens unless configured otherwise.

@@ -272,7 +272,8 @@ versions! {
         /// (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         restores: Option<EngramId>,
-        /// Of a to-do: the claim that it asks about.
+        /// Of a to-do: the claim that it asks about. Of any other kind: the claim that it answers a
+        /// to-do about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asks: Option<LineageId>,
         /// Whether a repo, artifact, test or diff pointer resolved.
@@ -299,6 +300,10 @@ versions! {
         /// The to-do that asks whether it still holds; only in a page or a single record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asked: Option<EngramId>,
+        /// The answer to the to-do that asked whether it still holds; only in a page or a single
+        /// record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Box<TodoAnswer>>,
         /// The verdict that ended it; only in a page, a history or a single record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lost: Option<Lost>,
@@ -375,6 +380,20 @@ impl Record {
     }
 }
 
+/// What an agent answered to a to-do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TodoAnswer {
+    /// The answer.
+    pub id: EngramId,
+    /// Its words.
+    pub claim: String,
+    /// Who gave it.
+    pub by: String,
+    /// When it was stored.
+    pub at: Timestamp,
+}
+
 /// The place in a list of a version that repeats the words that it confirms or restores: the place
 /// of the first version with these words, so that a confirmation moves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -412,6 +431,11 @@ impl Engram {
             corrects_lineage: Some(self.id.to_string()),
             ..Draft::default()
         }
+    }
+
+    /// Whether it is a to-do that asks about a claim, and no answer to one.
+    pub fn is_question(&self) -> bool {
+        self.asks.is_some() && self.kind == Kind::Todo
     }
 
     /// Returns its place in a list: its own `seq`, or the place that it took over.

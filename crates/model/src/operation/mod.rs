@@ -162,6 +162,9 @@ operations! {
     Resolved(body: Box<Ruling>) = "resolved", All News Rated, beside body.id;
     /// The user let an open conflict pass the gate, or withdrew that permission.
     Allowed(body: Permit) = "allowed", All News, beside body.id;
+    /// Lines of the brief were sent to an agent for the first time: the pins and to-dos that the
+    /// entries at these places made.
+    Reached(body: Vec<u64>) = "reached", User, key "lines";
 }
 
 /// Who may see an operation.

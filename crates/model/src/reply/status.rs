@@ -29,6 +29,9 @@ pub struct StatusReply {
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// For an agent only: the lines of its brief, each with its author.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brief: Vec<String>,
     /// For the user only: the agent in a turn that is nearest to a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -47,6 +47,7 @@ pub(super) struct DerefArguments {
     pointer: PointerInput,
     max_tokens: Option<u32>,
     budget_token: Option<String>,
+    reason: Option<String>,
 }
 
 /// `engram_conflicts`
@@ -87,9 +88,9 @@ pub(super) struct PromoteArguments {
 #[serde(deny_unknown_fields)]
 pub(super) struct CommitArguments {
     content: String,
-    /// Topic path: payments/webhooks
+    /// payments/webhooks
     scope: String,
-    /// 1 read in code, 0.7 observed, 0.3 inferred
+    /// 1 read in code, 0.7 seen, 0.3 inferred
     confidence: f64,
     kind: Option<Kind>,
     fact_type: Option<FactType>,
@@ -244,6 +245,7 @@ impl From<DerefArguments> for Deref {
             max_tokens: read.max_tokens,
             turn: None,
             budget_token: read.budget_token,
+            reason: read.reason,
         }
     }
 }

@@ -39,10 +39,10 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
             name: "engram_query",
             title: "Ask",
             description: format!(
-                "Find what agents here know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
+                "Find what agents know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
-verdict none: find out and commit. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
+verdict none: find out, commit. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
             ),
             idempotent: true,
             loaded: true,
@@ -51,10 +51,10 @@ verdict none: find out and commit. Check first: verified false, has_open_conflic
             name: "engram_commit",
             title: "Share",
             description: format!(
-                "Share one verified finding: constraint, side effect, decision, failed approach, number. \
-At most {claim_chars} characters; 5 per task. Point at evidence, never paste it. \
-BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP (AUTH_RATE_LIMIT)\"\n\
-duplicate: known; go on. On error, follow the hint."
+                "Share one verified finding: constraint, side effect, decision, failed approach. \
+At most {claim_chars} characters; 5 per task. Point at evidence, never paste. \
+BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP\"\n\
+duplicate: known; go on. On error, see hint."
             ),
             idempotent: false,
             loaded: true,
@@ -62,8 +62,8 @@ duplicate: known; go on. On error, follow the hint."
         tool(ToolDescription {
             name: "engram_deref",
             title: "Read",
-            description: "Read the text at a pointer. Spends your turn's budget: only if the claim is not enough, few lines. \
-truncated: ask for less. DEREF_DENIED: go on without."
+            description: "Read the text at a pointer. Spends your budget: only if the claim is not enough, few lines. \
+truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
                 .to_owned(),
             idempotent: false,
             loaded: true,
@@ -86,7 +86,7 @@ truncated: ask for less. DEREF_DENIED: go on without."
         tool(ToolDescription {
             name: "engram_promote",
             title: "Keep",
-            description: "Make an ephemeral claim durable once proven useful.".to_owned(),
+            description: "Make an ephemeral claim durable once useful.".to_owned(),
             idempotent: true,
             loaded: false,
         }, |PromoteArguments { fact_id: id }| Ok((ask::Promote(Promote { id, scope: None }), PromoteResult::from))),

@@ -5,6 +5,7 @@ mod arguments;
 mod definitions;
 mod less;
 mod lines;
+mod new_lines;
 mod over_http;
 mod resources;
 mod results;
@@ -45,18 +46,18 @@ const LIST_TTL_MS: u64 = 3_600_000;
 /// What all tools share, and when to call which tool.
 const INSTRUCTIONS: &str = "\
 Engram is the memory shared by all agents in this repository. \
-Call engram_status once at the start and follow its next_prompt. \
-Before you work on an area, call engram_query with a specific question: others may know. \
+Call engram_status once at the start and follow its next_prompt. Follow the user's pins and to-dos in its brief, and in new_in_brief of any answer. \
+Before you work on an area, call engram_query with a specific question. \
 After each discovery worth keeping (a constraint, a side effect, a decision, a failed approach), call engram_commit: \
 one short claim plus pointers to its evidence, never pasted code. A claim without a pointer, or with only sam: pointers, is stored as verified: false. \
-engram_deref reads what a pointer addresses and spends your turn's small budget (budget: what is left): read only what you need, in narrow line spans.\n\
+engram_deref reads what a pointer addresses and spends your turn's small budget (budget: what is left): read only narrow line spans.\n\
 A pointer is an address with a pin: repo:src/auth.rs#L10-L42@HEAD, test:PATH::NAME@HEAD, diff:BASE..HEAD#PATH, artifact:docs/a.md#sec=Heading@HEAD, sam:KIND:SLUG@DATE. \
 A pin is a commit, branch or tag, or @worktree for uncommitted lines. Answers carry full pins: pass them on unchanged.\n\
 In engram_commit, operation update replaces the claim whose id or lineage_id is corrects_lineage (default: by subject and attribute), delete retires it; durability ephemeral is for a day; provenance is evidence in words.\n\
-In engram_query answers, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim contains all your words. omitted: how many more matched but are not shown.\n\
-A refusal is {error: {code, message, hint}}: do what the hint says, then call again. \
-CLAIM_TOO_LONG: shorten or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: fix it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
-SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait, or ask for less, as the hint says. DEREF_DENIED: the budget is spent; go on with what you have. SCHEMA_INVALID: check the arguments. NOT_FOUND: take ids from answers. SCOPE_DENIED: follow the hint, or tell the user what it asks of them. STORE_GONE, STORE_CORRUPT: tell the user.";
+In engram_query answers, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim contains all your words. omitted: how many more matched.\n\
+A refusal is {error: {code, message, hint}}: follow the hint, then call again. \
+CLAIM_TOO_LONG: shorten or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: see above. POINTER_NOT_FOUND: check path, lines and pin. \
+SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait, or ask for less, as the hint says. DEREF_DENIED: the budget is spent; go on, or call again with reason. SCHEMA_INVALID: check the arguments. NOT_FOUND: take ids from answers. SCOPE_DENIED: follow the hint, or tell the user. STORE_GONE, STORE_CORRUPT: tell the user.";
 
 /// A group of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -346,7 +347,8 @@ impl ServerHandler for Server {
             ));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let answer = match &self.permitted_caller(&context).await {
+        let by = self.permitted_caller(&context).await;
+        let answer = match &by {
             Ok(by) => {
                 call(ToolCall {
                     server: self,
@@ -361,10 +363,13 @@ impl ServerHandler for Server {
         };
         let is_less = tool.name.starts_with(less::PREFIX);
         let prefix = if is_less { "LESS_" } else { "" };
+        let by = by.as_ref().ok();
+        let most = new_lines::most_tokens(&tool.name);
         Ok(CallToolResponse::Complete(match answer {
-            Ok(value) => CallToolResult::structured(value),
+            Ok(value) => CallToolResult::structured(self.with_new_lines(value, by, most).await),
             Err(refusal) => {
-                CallToolResult::structured_error(results::refusal_value(&refusal, prefix))
+                let error = results::refusal_value(&refusal, prefix);
+                CallToolResult::structured_error(self.with_new_lines(error, by, most).await)
             }
         }))
     }
@@ -396,9 +401,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.read_engram(&request.uri, &context)
-            .await
-            .map(Into::into)
+        self.read_one(&request.uri, &context).await.map(Into::into)
     }
 
     /// Calls to known methods arrive here too, if their parameters have the wrong shape.

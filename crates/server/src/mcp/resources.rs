@@ -1,4 +1,4 @@
-//! Engrams as resources. A listing shows claims. Reading one dereferences its first pointer, which
+//! The brief and engrams as resources. The brief spends no budget. A listing shows claims. Reading one dereferences its first pointer, which
 //! spends the agent's budget and is journalled like any dereference.
 
 use engram_model::{Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refusal, ask};
@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{Server, results::DerefResult, shorten};
 
 const PREFIX: &str = "engram://engram/";
+const BRIEF: &str = "engram://brief";
 const MIME: &str = "application/json";
 
 /// The number of engrams in a listing, newest first.
@@ -17,6 +18,16 @@ const PAGE: usize = 200;
 
 /// A code of our own, outside the range that JSON-RPC reserves: the engine refused.
 const REFUSED: ErrorCode = ErrorCode(-31_000);
+
+/// The reader's brief.
+fn brief() -> Resource {
+    Resource::new(BRIEF, "brief")
+        .with_title("What matters now")
+        .with_description(
+            "Pins, to-dos, constraints and risks, each with its author. Reading it spends no budget.",
+        )
+        .with_mime_type(MIME)
+}
 
 /// The address template of every engram.
 pub(super) fn template() -> ResourceTemplate {
@@ -66,13 +77,32 @@ impl Server {
             }
         }
         resources.truncate(LISTED);
+        resources.insert(0, brief());
         Ok(ListResourcesResult::with_all_items(resources)
             .with_ttl_ms(0)
             .with_cache_scope(CacheScope::Private))
     }
 
+    /// Returns the reader's brief, or one engram and what its first pointer addresses.
+    pub(super) async fn read_one(
+        &self,
+        uri: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResult, ErrorData> {
+        if uri != BRIEF {
+            return self.read_engram(uri, context).await;
+        }
+        let by = self
+            .permitted_caller(context)
+            .await
+            .map_err(refusal_error)?;
+        let brief = self.ask(context, &by, ask::Brief).await;
+        let brief = brief.map_err(refusal_error)?;
+        Ok(private_result(json!(brief).to_string(), uri))
+    }
+
     /// Returns one engram and what its first pointer addresses.
-    pub(super) async fn read_engram(
+    async fn read_engram(
         &self,
         uri: &str,
         context: &RequestContext<RoleServer>,
@@ -99,15 +129,20 @@ impl Server {
             max_tokens: None,
             turn: None,
             budget_token: None,
+            reason: None,
         });
         let read = self.ask(context, &by, deref).await.map_err(refusal_error)?;
         let read = DerefResult::from(read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
-        let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);
-        Ok(ReadResourceResult::new(vec![contents])
-            .with_ttl_ms(0)
-            .with_cache_scope(CacheScope::Private))
+        Ok(private_result(text.to_string(), uri))
     }
+}
+
+fn private_result(text: String, uri: &str) -> ReadResourceResult {
+    let contents = ResourceContents::text(text, uri).with_mime_type(MIME);
+    ReadResourceResult::new(vec![contents])
+        .with_ttl_ms(0)
+        .with_cache_scope(CacheScope::Private)
 }
 
 fn resource_of(engram: &Engram) -> Resource {
@@ -120,7 +155,7 @@ fn no_such_resource(uri: &str) -> ErrorData {
         Some(json!({
             "code": Code::NotFound,
             "message": "no such engram exists",
-            "hint": "List the resources, or use engram_query to find the engram.",
+            "hint": "List the resources, or query for the engram.",
         })),
     )
 }

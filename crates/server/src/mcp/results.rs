@@ -348,6 +348,8 @@ pub(super) struct StatusResult {
     agents: u64,
     #[serde(skip_serializing_if = "is_zero")]
     due: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    brief: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<BudgetLeft>,
 }
@@ -365,6 +367,7 @@ impl From<Box<StatusReply>> for StatusResult {
             engrams: reply.engrams,
             agents: reply.agents,
             due: reply.due,
+            brief: reply.brief,
             budget: reply.budget.map(BudgetLeft::from),
         }
     }

@@ -13,7 +13,10 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
     let with = |all: &[&str], figures: [String; 1]| [say(all), figures.to_vec()].concat();
     let (few, most) = (limits.query_limit, limits.query_max);
     vec![
-        ("engram_status", say(&["once at the start", "next_prompt"])),
+        (
+            "engram_status",
+            say(&["once at the start", "next_prompt", "brief"]),
+        ),
         (
             "engram_query",
             with(
@@ -72,6 +75,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
                 "truncated",
                 "DEREF_DENIED",
                 "budget_token",
+                "with reason",
             ]),
         ),
         ("engram_promote", say(&["ephemeral", "durable"])),
@@ -99,6 +103,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
                 "#sec=",
                 "sam:KIND:SLUG@DATE",
                 "full pins",
+                "new_in_brief",
                 "{code, message, hint}",
                 "CLAIM_TOO_LONG: ",
                 "POINTER_UNPINNED: add @HEAD",
@@ -250,7 +255,7 @@ fn calls_as_documented(lineage: &Value) -> Vec<(&'static str, Value)> {
             "engram_deref",
             json!({
                 "pointer": "repo:src/ledger.rs#L1-L4@HEAD", "max_tokens": 5,
-                "budget_token": "none",
+                "budget_token": "none", "reason": "Is the entry looked up?",
             }),
         ),
         (

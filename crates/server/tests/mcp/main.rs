@@ -11,5 +11,6 @@ mod hostile;
 mod less;
 mod refusals;
 mod resources;
+mod steering;
 mod surface;
 mod wire;

@@ -180,7 +180,7 @@ async fn unknown_arguments_are_answered_with_the_known_ones() {
         .await;
     assert_eq!(
         error["hint"],
-        "engram_deref takes pointer, budget_token?, max_tokens?."
+        "engram_deref takes pointer, budget_token?, max_tokens?, reason?."
     );
 }
 
@@ -230,5 +230,32 @@ async fn what_is_no_call_is_a_protocol_error() {
             assert_eq!(answer["error"]["code"], code, "{method}: {answer}");
         }
         client.ok("engram_status", json!({})).await;
+    }
+}
+
+/// An agent has these tools and no command line: what names a command is for the user.
+#[tokio::test]
+async fn a_hint_names_nothing_that_its_reader_lacks() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, ERAS[1]).await;
+    let pointer = json!({ "pointer": "repo:src/ledger.rs#L1@HEAD" });
+    for _ in 0..3 {
+        client.ok("engram_deref", pointer.clone()).await;
+    }
+    let missing = "01M7XR6QC30000000000000000";
+    let resolve =
+        json!({ "conflict_id": missing, "resolution_type": "last_writer", "resolution": "Old." });
+    for (tool, arguments) in [
+        ("engram_deref", pointer),
+        ("engram_promote", json!({ "fact_id": missing })),
+        ("engram_resolve", resolve),
+    ] {
+        let error = client.refused(tool, arguments).await;
+        let hint = error["hint"].as_str().unwrap();
+        assert!(!hint.contains("less_") && !hint.contains("POST "), "{hint}");
+        assert!(
+            !hint.contains("`engram ") || hint.contains("the user"),
+            "{hint}"
+        );
     }
 }

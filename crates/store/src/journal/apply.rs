@@ -89,6 +89,7 @@ impl Applied<'_> {
                 "UPDATE conflict SET allowed = ?2 WHERE id = ?1",
                 params![permit.id.to_string(), (!permit.undone).then_some(self.seq)],
             )?,
+            Operation::Reached(lines) => self.reach(lines)?,
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
@@ -264,6 +265,17 @@ impl Applied<'_> {
             self.run("DELETE FROM snapshot WHERE digest = ?1", [digest])?;
         }
         beside::erase(self.connection, redaction)
+    }
+
+    /// The first time counts.
+    fn reach(&self, lines: &[u64]) -> Result<()> {
+        for line in lines {
+            self.run(
+                "INSERT OR IGNORE INTO reached (line, agent, seq) VALUES (?1, ?2, ?3)",
+                params![*line as i64, self.agent.map_or("", |it| &it.0), self.seq],
+            )?;
+        }
+        Ok(())
     }
 
     fn request(&self, requested: &Requested) -> Result<()> {

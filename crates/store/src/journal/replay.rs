@@ -10,7 +10,7 @@ use crate::{Reader, Result, Store, StoreError, home::create_tables};
 
 /// The tables that operations write; a replay rebuilds each one exactly. The tables of followers
 /// are not among them.
-const TABLES: [&str; 25] = [
+const TABLES: [&str; 26] = [
     "engram",
     "figure",
     "event",
@@ -36,6 +36,7 @@ const TABLES: [&str; 25] = [
     "inline",
     "conflict",
     "report",
+    "reached",
 ];
 /// How many entries are read at once.
 const PAGE: i64 = 5_000;

@@ -1,12 +1,17 @@
-//! Table `pin`, and the claims that a brief may show: a bounded number of each kind.
+//! Tables `pin` and `reached`, and the claims that a brief may show: a bounded number of each kind.
 
 use engram_model::{AgentId, Durability, Engram, Kind, LineageId, ProjectId};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::engrams::{TRAITS, Traits, readable, traits};
-use crate::{Reader, Result, journal::parse_id};
+use crate::{
+    Reader, Result,
+    journal::{parse_id, timestamp},
+};
 
+/// The most agents that a line was sent to, of those that are read.
+const REACHED: i64 = 20;
 /// The most pins of a project that are read.
 const PINS: i64 = 500;
 /// How many versions are examined for each one returned, since some have ended.
@@ -50,6 +55,49 @@ impl Reader<'_> {
             })
         })
         .collect()
+    }
+
+    /// Whether this agent was sent the line that this entry made.
+    pub fn has_reached(&self, agent: &AgentId, line: u64) -> Result<bool> {
+        let mut found = self
+            .0
+            .prepare_cached("SELECT 1 FROM reached WHERE line = ?1 AND agent = ?2")?;
+        Ok(found.exists(params![line as i64, agent.0])?)
+    }
+
+    /// The agents that were sent the line that this entry made, the last one first, and when.
+    pub fn reached_by(&self, line: u64) -> Result<Vec<(AgentId, Timestamp)>> {
+        let mut found = self.0.prepare_cached(
+            "SELECT reached.agent, journal.recorded_at FROM reached JOIN journal USING (seq)
+             WHERE line = ?1 ORDER BY seq DESC LIMIT ?2",
+        )?;
+        let rows = found.query_map(params![line as i64, REACHED], |row| {
+            Ok((AgentId(row.get(0)?), row.get::<_, i64>(1)?))
+        })?;
+        rows.map(|row| {
+            let (agent, at) = row?;
+            Ok((agent, timestamp(at)?))
+        })
+        .collect()
+    }
+
+    /// The newest to-dos that hold and pass `seen`.
+    pub fn newest_todos(
+        &self,
+        project: ProjectId,
+        now: Timestamp,
+        most: usize,
+        seen: impl Fn(&Traits) -> bool,
+    ) -> Result<Vec<Engram>> {
+        newest(
+            self,
+            "WHERE engram.project = ?1 AND engram.kind = 'todo' AND engram.valid_until IS NULL
+             ORDER BY engram.seq DESC",
+            params![project.to_string()],
+            now,
+            most,
+            seen,
+        )
     }
 
     /// The newest durable versions that hold and pass `seen`. Versions that do not pass take no

@@ -272,8 +272,18 @@ impl Reader<'_> {
     pub fn todos_about(&self, lineage: LineageId) -> Result<Vec<Engram>> {
         engrams_where(
             self.0,
-            "WHERE engram.asks = ?1 ORDER BY engram.seq DESC",
+            "WHERE engram.asks = ?1 AND engram.kind = 'todo' ORDER BY engram.seq DESC",
             [lineage.to_string()],
+        )
+    }
+
+    /// The newest answer to a to-do about a claim, if it was given after this entry and holds.
+    pub fn answer_about(&self, lineage: LineageId, after: u64) -> Result<Option<Engram>> {
+        engram_where(
+            self.0,
+            "WHERE engram.asks = ?1 AND engram.kind <> 'todo' AND engram.seq > ?2
+               AND engram.valid_until IS NULL ORDER BY engram.seq DESC LIMIT 1",
+            params![lineage.to_string(), after as i64],
         )
     }
 
@@ -282,7 +292,7 @@ impl Reader<'_> {
         let id = self
             .0
             .prepare_cached(
-                "SELECT id FROM engram WHERE asks = ?1 AND valid_until IS NULL
+                "SELECT id FROM engram WHERE asks = ?1 AND kind = 'todo' AND valid_until IS NULL
                  ORDER BY seq DESC LIMIT 1",
             )?
             .query_row([lineage.to_string()], |row| row.get::<_, String>(0))

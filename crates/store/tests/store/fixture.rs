@@ -32,7 +32,7 @@ macro_rules! fourteenth {
 
 macro_rules! nineteenth {
     () => {
-        "DROP TABLE series; DROP TABLE report; ALTER TABLE conflict ADD COLUMN risk TEXT;
+        "DROP TABLE reached; DROP INDEX engram_todo; DROP TABLE series; DROP TABLE report; ALTER TABLE conflict ADD COLUMN risk TEXT;
          CREATE INDEX conflict_risk ON conflict (risk) WHERE risk IS NOT NULL;
          DROP INDEX agent_parent; ALTER TABLE due DROP COLUMN of_runs; ALTER TABLE conflict DROP COLUMN run;
          DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;"
@@ -405,6 +405,7 @@ fn operations_on_agents() -> Vec<Operation> {
             ..Carried::default()
         })),
         Operation::Recovered(LostEntries::default()),
+        Operation::Reached(vec![3]),
     ]
 }
 

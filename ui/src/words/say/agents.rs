@@ -62,6 +62,7 @@ pub fn last_act(operation: OperationKind) -> &'static str {
         OperationKind::Pinned => "pinned a line of the brief",
         OperationKind::Unpinned => "unpinned a line of the brief",
         OperationKind::Sent => "sent a message",
+        OperationKind::Reached => "got a line of the brief",
         _ => "",
     }
 }

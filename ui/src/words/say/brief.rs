@@ -6,22 +6,21 @@ pub const LINES: super::Noun = ("line", "lines");
 pub const LABEL: &str = "Lines of the shared brief, pinned ones first";
 pub const READING: &str = "Composing the brief…";
 pub const NONE: &str = "The brief is empty";
-pub const NONE_MEANS: &str =
-    "It fills with what agents find out. You can pin a line that everybody gets.";
+pub const NONE_MEANS: &str = "It fills with what agents find out. Pin a line, and each agent gets it with the next answer to it.";
 pub const WHOSE: &str = "Whose brief";
-pub const ALL: &str = "Everybody’s";
+pub const ALL: &str = "Everyone’s";
 pub const ONE: &str = "Line";
 pub const PIN: &str = "Pin";
 pub const UNPIN: &str = "Unpin";
 pub const PIN_OR_UNPIN: &str = "Pin or unpin the line";
-pub const PINNED_NOW: &str = "Pinned: every agent gets this line";
+pub const PINNED_NOW: &str = "Pinned. Agents get this line with their next call";
 pub const UNPINNED_NOW: &str = "Unpinned";
 pub const ADD: &str = "Pin a line of your own…";
 pub const ADD_SHORT: &str = "Pin a line…";
-pub const ADD_HINT: &str = "What every agent should know, in one line";
+pub const ADD_HINT: &str = "What agents should know, in one line";
 pub const EDIT: &str = "Edit…";
 pub const EDIT_MEANS: &str = "Edit a pinned line";
-pub const EDITED: &str = "Edited: every agent gets the new words";
+pub const EDITED: &str = "Edited. Agents get the new words with their next call";
 pub const YOUR_LINE: &str = "Your line";
 pub const SAVE: &str = "Save";
 pub const CANCEL: &str = "Cancel";
@@ -36,12 +35,21 @@ pub const NOT_YOURS_HINT: &str = "Correct the claim in the feed: the line follow
 /// The parts of a brief, as headings.
 pub mod part {
     pub const PIN: &str = "Pinned";
+    pub const TODO: &str = "To-dos";
     pub const MATTER: &str = "What matters now";
     pub const CONSTRAINT: &str = "Constraints";
     pub const RISK: &str = "Risks";
     pub const POINTER: &str = "Where to look first";
     pub const BUDGET: &str = "Budgets";
     pub const GRANT: &str = "Open grants";
+}
+
+pub const SENT: &str = "Sent to";
+pub const NOT_SENT: &str = "Not sent to any agent yet.";
+
+/// The agent that pinned a line.
+pub fn pinned_by(name: &str) -> String {
+    format!("Pinned by {name}")
 }
 
 /// How much of its limit a brief uses.

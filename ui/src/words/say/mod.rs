@@ -276,9 +276,16 @@ pub mod review {
     pub const NO_ASKS: &str = "No longer true…";
     pub const ASK: &str = "Ask an agent";
     pub const CONFIRMED: &str = "Confirmed against the current lines";
-    pub const ASKED: &str = "Asked: agents get this as a to-do";
+    pub const ASKED: &str = "Added a to-do for agents";
     pub const IS_ASKED: &str = "Agents were asked.";
     pub const SHOW_ASKED: &str = "Show the to-do";
+    pub const SHOW_ANSWER: &str = "Show the answer";
+
+    /// What an agent answered to the to-do about a claim.
+    pub fn answered(name: &str, words: &str) -> String {
+        format!("{name} answered: “{words}”")
+    }
+
     pub const NOTHING: &str = "Nothing to review";
     pub const NOTHING_MEANS: &str = "All evidence is unchanged, or only moved.";
     pub const BACK: &str = "Back to the feed";

@@ -68,6 +68,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_is_spent_once() {
         max_tokens: None,
         turn: None,
         budget_token: Some(token.to_owned()),
+        reason: None,
     };
     refused(engine.0.ask(&USER, ask::Deref(deref)), Code::DerefDenied);
 }

@@ -117,6 +117,7 @@ fn a_claim_that_may_not_be_seen_is_not_read_as_its_event() {
             max_tokens: None,
             turn: None,
             budget_token: None,
+            reason: None,
         };
         engine.0.ask(who, ask::Deref(deref))
     };

@@ -44,6 +44,7 @@ fn who_goes_ends_the_look() {
         max_tokens: None,
         turn: None,
         budget_token: None,
+        reason: None,
     };
     git(
         &sandbox.path("repo"),

@@ -285,6 +285,7 @@ fn what_was_read_in_the_working_tree_is_not_said_to_be_missing() {
                 max_tokens: None,
                 turn: None,
                 budget_token: None,
+                reason: None,
             };
             let now = cast
                 .engine

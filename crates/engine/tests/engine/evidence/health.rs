@@ -265,6 +265,7 @@ fn a_phantom_read_shows() {
             max_tokens: None,
             turn: None,
             budget_token: None,
+            reason: None,
         };
         let read = at.0.ask(&Caller::User, ask::Deref(read)).unwrap();
         assert_eq!(read.now.is_some_and(|it| it.phantom), phantom);

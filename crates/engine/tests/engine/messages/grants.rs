@@ -52,6 +52,7 @@ fn a_parents_grants_are_issued_for_each_child() {
                 max_tokens: None,
                 turn: None,
                 budget_token: Some(token),
+                reason: None,
             }),
         )
     };

@@ -3,4 +3,5 @@
 mod brief;
 mod grants;
 mod metrics;
+mod reached;
 mod send;

@@ -266,6 +266,7 @@ fn what_a_message_told_is_no_finding() {
         max_tokens: None,
         turn: None,
         budget_token: None,
+        reason: None,
     });
     let mut echo = engram(words);
     echo["pointers"] = json!(["repo:src/lib.rs#L5-L9@HEAD"]);

@@ -140,7 +140,7 @@ pub(super) async fn refuse_embedding() -> RefusalResponse {
 
 pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {
     let read: Deref = by
-        .parse_body(asked, "{pointer, budget_token?, max_tokens?}")
+        .parse_body(asked, "{pointer, budget_token?, max_tokens?, reason?}")
         .await?;
     // An agent does not choose whose turn pays.
     let turn = read.turn.filter(|_| matches!(by.who, HttpCaller::User));

@@ -1,6 +1,6 @@
 //! One line of the brief: its words, the claim that it repeats, and that claim's evidence.
 
-use engram_model::{BriefLine, EngramId, Pointer};
+use engram_model::{BriefLine, EngramId, Pointer, SentTo};
 use leptos::{html, prelude::*};
 
 use super::{
@@ -50,12 +50,37 @@ fn Whole(line: BriefLine) -> impl IntoView {
     view! {
         <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="line-read">
             <p class="claim long" dir="auto" data-testid="line-text">{words::visible(&line.text)}</p>
+            <Sent line=line.clone() />
             <section class="sources" aria-label=say::brief::EVIDENCE>
                 {is_none.then(|| view! { <p class="quiet">{say::brief::NO_EVIDENCE}</p> })}
                 {cards}
             </section>
         </div>
     }
+}
+
+/// Who pinned the line, and the agents that it was sent to.
+#[component]
+fn Sent(line: BriefLine) -> impl IntoView {
+    let app = App::here();
+    let is_for_agents = line.pinned || line.is_todo;
+    let sent = move || {
+        let clock = app.clock.get();
+        let one = |it: &SentTo| format!("{} ({})", words::visible(&it.name), clock.moment(it.at));
+        let all: Vec<String> = line.sent.iter().map(one).collect();
+        if all.is_empty() {
+            say::brief::NOT_SENT.to_owned()
+        } else {
+            format!("{} {}", say::brief::SENT, all.join(", "))
+        }
+    };
+    let by = line.pinned_by.as_deref().map(words::visible);
+    is_for_agents.then(|| {
+        view! {
+            {by.map(|name| view! { <p class="quiet" dir="auto">{say::brief::pinned_by(&name)}</p> })}
+            <p class="quiet" dir="auto" data-testid="line-sent">{sent}</p>
+        }
+    })
 }
 
 #[component]

@@ -39,6 +39,11 @@ fn show(app: App, open: &str) {
         let mut line = json!({"text": text, "part": part, "pointers": pointers, "pinned": pinned});
         if pinned {
             line["pin"] = json!(7);
+            line["sent"] =
+                json!([{"name": "programmer-1", "agent": "p1", "at": "2026-11-22T11:58:00Z"}]);
+        }
+        if part == "todo" {
+            line["is_todo"] = json!(true);
         }
         if engram {
             line["engram"] = json!(format!("{:026}", 7));
@@ -48,6 +53,7 @@ fn show(app: App, open: &str) {
     let shown = json!({"most_lines": 30, "most_tokens": 800, "tokens": 284, "lines": [
         line("pin", "Ship on Friday.", false, true),
         line("pin", "constraint by architect: \"The ledger's lock is never held across a call.\"", true, true),
+        line("todo", "todo by user: \"Find out who calls settle().\"", true, false),
         line("matter", "decision by programmer-1: \"Retries use full jitter, 20 s at most; whoever waits longer gives up and leaves the payment to a person.\"", true, false),
         line("constraint", "constraint by architect: \"No network.\"", true, false),
         line("risk", "risk by reviewer: \"settle() trusts the amount that the gateway sends back.\"", true, false),

@@ -87,10 +87,11 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let asks = Memo::new(move |_| {
         let engram = engram.get().filter(|it| words::is_drifted(it))?;
         let standing = engram.health.as_ref()?.standing;
-        Some((standing, words::can_repin(&engram), engram.asked))
+        let answer = engram.answer.clone();
+        Some((standing, words::can_repin(&engram), engram.asked, answer))
     });
     move || {
-        asks.get().map(|(standing, can_repin, asked)| {
+        asks.get().map(|(standing, can_repin, asked, answer)| {
             let what = if can_repin { say::review::EDITED } else { say::review::GONE };
             view! {
                 <div class="triage" role="group" aria-label=say::review::QUESTION data-testid="triage" data-standing=standing.as_str()>
@@ -98,6 +99,13 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                     {asked.map(|todo| view! {
                         <p class="asked" data-testid="asked">{say::review::IS_ASKED}" "
                             <button class="plain" on:click=move |_| reading::go_to_engram(app, todo)>{say::review::SHOW_ASKED}</button></p>
+                    })}
+                    {answer.map(|answer| {
+                        let id = answer.id;
+                        view! {
+                            <p class="asked" data-testid="answer" dir="auto">{say::review::answered(&words::visible(&answer.by), &words::visible(&answer.claim))}" "
+                                <button class="plain" on:click=move |_| reading::go_to_engram(app, id)>{say::review::SHOW_ANSWER}</button></p>
+                        }
                     })}
                 </div>
             }

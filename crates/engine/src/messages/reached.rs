@@ -1,0 +1,265 @@
+//! What reaches agents of what a person says: the brief in the status, and new pins and to-dos on
+//! the next reply to anything. The journal says which agent was sent which line, and when.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, MutexGuard},
+};
+
+use crate::{
+    Engine,
+    context::{
+        Context,
+        names::TakenNames,
+        plan::{Plan, Planned},
+    },
+    decide,
+    messages::brief::{self, ComposedBrief},
+};
+use engram_gateway::{
+    BriefCandidate, BriefMaterial, PinSubject, compose_brief, lines_that_fit, riding_lines,
+};
+use engram_model::{
+    AgentId, BriefLine, BriefPart, BriefReply, Caller, Operation, ProjectId, Refusal, SentTo,
+};
+use engram_store::{Reader, StoredPin};
+
+/// The most tokens of the brief in a status: composed, and with its authors and ids.
+const COMPOSED: usize = 700;
+const IN_STATUS: usize = 900;
+
+/// What agents were sent in this process, by agent.
+#[derive(Default)]
+pub(crate) struct ReachedLines(Mutex<BTreeMap<AgentId, Unrecorded>>);
+
+/// What one agent was sent.
+#[derive(Default)]
+struct Unrecorded {
+    /// The lines that the journal does not list yet.
+    lines: BTreeSet<u64>,
+    /// The newest entry of the journal when there was no new line.
+    looked: Option<u64>,
+}
+
+impl ReachedLines {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Unrecorded>> {
+        crate::lock(&self.0)
+    }
+
+    pub(crate) fn forget(&self) {
+        self.lock().clear();
+    }
+
+    fn add(&self, agent: &AgentId, lines: impl IntoIterator<Item = u64>) {
+        let mut all = self.lock();
+        all.entry(agent.clone()).or_default().lines.extend(lines);
+    }
+
+    /// The lines that wait to be recorded; `None` if there are none, and none is new at this entry.
+    fn due(&self, agent: &AgentId, head: u64) -> Option<BTreeSet<u64>> {
+        let all = self.lock();
+        match all.get(agent) {
+            Some(it) if it.lines.is_empty() && it.looked == Some(head) => None,
+            Some(it) => Some(it.lines.clone()),
+            None => Some(BTreeSet::new()),
+        }
+    }
+
+    fn set_looked(&self, agent: &AgentId, head: u64) {
+        let mut all = self.lock();
+        all.entry(agent.clone()).or_default().looked = Some(head);
+    }
+
+    fn set_recorded(&self, agent: &AgentId, lines: &BTreeSet<u64>) {
+        if let Some(it) = self.lock().get_mut(agent) {
+            it.lines.retain(|line| !lines.contains(line));
+        }
+    }
+}
+
+/// Returns the pins and to-dos that an agent was not sent yet, as many as fit into this many
+/// tokens, each with its author. Records them, and what the agent was sent with a brief, as sent.
+pub(super) fn send_new_lines(
+    engine: &Engine,
+    agent: &AgentId,
+    tokens: usize,
+) -> Result<Vec<String>, Refusal> {
+    engine.ensure_open()?;
+    let sent = &engine.caches.reached;
+    let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
+    let Some(unrecorded) = sent.due(agent, head) else {
+        return Ok(Vec::new());
+    };
+    let caller = Caller::Agent(agent.clone());
+    let cx = Context::new(engine, &caller);
+    let Some(project) = cx.known_project()? else {
+        return Ok(Vec::new());
+    };
+    let made = engine
+        .store
+        .read::<_, Refusal>(|tx| brief_of_new_lines(&cx, tx, project, &unrecorded))?;
+    let (texts, lines) = riding_lines(&made.reply.lines, tokens);
+    let mut reached = unrecorded;
+    reached.extend(lines.iter().filter_map(|it| it.entry));
+    if reached.is_empty() {
+        if made.reply.lines.is_empty() {
+            sent.set_looked(agent, head);
+        }
+        return Ok(texts);
+    }
+    brief::note_brief(&cx, &with_lines(made, lines))?;
+    // Whatever happens below, this process sends no line twice.
+    sent.add(agent, reached.iter().copied());
+    if let Err(error) = record_reached(&cx, &reached) {
+        tracing::debug!(%error, "cannot record what an agent was sent");
+        return Ok(texts);
+    }
+    sent.set_recorded(agent, &reached);
+    Ok(texts)
+}
+
+/// Records lines as sent to the calling agent.
+fn record_reached(cx: &Context<'_>, lines: &BTreeSet<u64>) -> Result<(), Refusal> {
+    let ground = cx.ground(false)?;
+    decide::plan_and_commit(cx, &ground, |tx, _| {
+        let mut new = Vec::new();
+        for line in lines {
+            let is_known = match cx.caller {
+                Caller::Agent(agent) => tx.has_reached(agent, *line)?,
+                Caller::User => true,
+            };
+            if !is_known {
+                new.push(*line);
+            }
+        }
+        let entry = (!new.is_empty()).then(|| Planned::private(Operation::Reached(new), ""));
+        Ok(Plan::of(entry.into_iter().collect(), ()))
+    })?;
+    Ok(())
+}
+
+/// Remembers that the calling agent was sent the pins and to-dos among these lines.
+pub(super) fn note_sent(cx: &Context<'_>, lines: &[BriefLine]) {
+    if let Caller::Agent(agent) = cx.caller {
+        let steers = |it: &&BriefLine| it.pinned || it.is_todo;
+        let entries = lines.iter().filter(steers).filter_map(|it| it.entry);
+        cx.engine.caches.reached.add(agent, entries);
+    }
+}
+
+/// The lines of an agent's brief that its status carries, each with its author. Its own budget is
+/// in the status already. Also says whether there is something to do among them.
+pub(crate) fn lines_of_status(
+    cx: &Context<'_>,
+    project: ProjectId,
+) -> Result<(Vec<String>, bool), Refusal> {
+    let made = cx.engine.store.read::<_, Refusal>(|tx| {
+        let (mut material, pins) = brief::material_for(cx, tx, project, None)?;
+        material.budgets.clear();
+        let reply = compose_brief(&material, &cx.engine.config.limits, COMPOSED);
+        Ok(ComposedBrief {
+            reply,
+            candidates: material.candidates,
+            pins,
+        })
+    })?;
+    let (texts, lines) = lines_that_fit(&made.reply.lines, IN_STATUS);
+    let has_todo = lines.iter().any(|it| it.is_todo);
+    brief::note_brief(cx, &with_lines(made, lines))?;
+    Ok((texts, has_todo))
+}
+
+fn with_lines(made: ComposedBrief, lines: Vec<BriefLine>) -> ComposedBrief {
+    ComposedBrief {
+        reply: BriefReply {
+            lines,
+            ..made.reply
+        },
+        ..made
+    }
+}
+
+/// Says on each pin and to-do to whom it was sent; for the user.
+pub(super) fn fill_sent(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    lines: &mut [BriefLine],
+) -> Result<(), Refusal> {
+    let taken = TakenNames::of(tx, project)?;
+    for line in lines.iter_mut().filter(|it| it.pinned || it.is_todo) {
+        let Some(entry) = line.entry else { continue };
+        for (handle, at) in tx.reached_by(entry)? {
+            let agent = tx.agent(&handle)?;
+            line.sent.push(SentTo {
+                name: agent.map_or_else(String::new, |it| taken.distinguish(&it, &it.label)),
+                agent: handle,
+                at,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The pins, and the to-dos of the user, that the calling agent was not sent yet. Looks at bounded
+/// numbers of them, and composes nothing if none is new.
+fn brief_of_new_lines(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    sent: &BTreeSet<u64>,
+) -> Result<ComposedBrief, Refusal> {
+    let mut made = ComposedBrief::default();
+    let Some(agent) = cx.agent()? else {
+        return Ok(made);
+    };
+    let is_new = |entry: u64| {
+        let is_sent = sent.contains(&entry) || tx.has_reached(&agent.handle, entry)?;
+        Ok::<_, Refusal>(!is_sent)
+    };
+    // What a parent pins, it need not be told.
+    let mut pins: Vec<StoredPin> = brief::pins_for(cx, tx, project)?;
+    pins.retain(|it| it.agent.as_ref() != Some(&agent.handle));
+    let (pinned, mut found) = brief::pinned_claims(cx, tx, &pins)?;
+    let mut new = Vec::new();
+    for pin in pinned {
+        let of_claim = match &pin.what {
+            PinSubject::Claim(id) => found.iter().find(|it| it.id == *id).map(|it| it.seq),
+            PinSubject::Text(_) => None,
+        };
+        if is_new(of_claim.unwrap_or_default().max(pin.order))? {
+            new.push(pin);
+        }
+    }
+    let mut has_todo = false;
+    for todo in brief::open_todos(cx, tx, project)? {
+        if todo.agent.is_none() && is_new(todo.seq)? {
+            has_todo = true;
+            found.push(todo);
+        }
+    }
+    if new.is_empty() && !has_todo {
+        return Ok(made);
+    }
+    let candidates = brief::candidates_of(cx, tx, project, found)?;
+    let is_steering = |it: &BriefCandidate| {
+        it.is_users || new.iter().any(|pin| pin.what == PinSubject::Claim(it.id))
+    };
+    let material = BriefMaterial {
+        candidates: candidates.into_iter().filter(is_steering).collect(),
+        pins: new,
+        roles: Vec::new(),
+        budgets: Vec::new(),
+        grants: Vec::new(),
+        run: Some(agent.run),
+        reader: Some(agent.handle.clone()),
+        asked: false,
+        now: cx.engine.world.now(),
+    };
+    let limits = &cx.engine.config.limits;
+    made.reply = compose_brief(&material, limits, limits.message.inline_tokens);
+    made.reply
+        .lines
+        .retain(|it| it.pinned || it.part == BriefPart::Todo);
+    made.candidates = material.candidates;
+    Ok(made)
+}

@@ -1,0 +1,104 @@
+//! Which lines of the brief reach which agent, and what the user is told about it.
+
+use engram_model::{BriefPart, Caller, Draft, Kind, Pinning, PutReply, ask};
+
+use crate::fixture::{Asked, Sandbox, USER, correction_of, draft};
+
+impl Asked {
+    fn new_lines(&self, who: &Caller) -> Vec<String> {
+        let agent = who.agent().unwrap();
+        self.0.take_new_lines(agent, 150).unwrap()
+    }
+
+    fn pin_for(&self, who: &Caller, text: &str) {
+        self.0
+            .ask(who, ask::Pin(Pinning::Text(text.to_owned())))
+            .unwrap();
+    }
+
+    fn todo(&self, claim: &str) -> PutReply {
+        let todo = Draft {
+            kind: Some(Kind::Todo),
+            ..draft(claim)
+        };
+        self.put(&USER, todo).unwrap()
+    }
+}
+
+#[test]
+fn the_user_sees_to_whom_a_line_was_sent_and_when() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let ada = engine.agent_in_role("ada", "programmer", None);
+    engine.pin_for(&USER, "Ship on Friday.");
+    let sent = |part: BriefPart| -> Vec<String> {
+        let lines = engine.0.ask(&USER, ask::Brief).unwrap().lines;
+        let line = lines.into_iter().find(|it| it.part == part).unwrap();
+        line.sent.into_iter().map(|it| it.name).collect()
+    };
+    assert!(sent(BriefPart::Pin).is_empty());
+    sandbox.clock.turn(60);
+    assert_eq!(
+        engine.new_lines(&ada),
+        ["pin by the user: \"Ship on Friday.\""]
+    );
+    assert_eq!(sent(BriefPart::Pin), ["ada"]);
+    let lines = engine.0.ask(&USER, ask::Brief).unwrap().lines;
+    assert_eq!(lines[0].sent[0].at, engine.0.now());
+    // Another process of the agent does not send it again.
+    let head = engine.journal().head;
+    assert!(sandbox.open_at("repo", 5).new_lines(&ada).is_empty());
+    assert!(engine.new_lines(&ada).is_empty());
+    assert_eq!(engine.journal().head, head);
+    // A brief counts as sent once the agent was answered.
+    engine.todo("Find out who calls post().");
+    let bob = engine.agent_in_role("bob", "programmer", None);
+    let status = engine.0.ask(&bob, ask::Status).unwrap();
+    let texts = &status.brief;
+    assert!(texts[1].starts_with("todo by user: "), "{texts:?}");
+    assert!(engine.new_lines(&bob).is_empty());
+    assert_eq!(sent(BriefPart::Todo), ["bob"]);
+    assert_eq!(sent(BriefPart::Pin), ["bob", "ada"]);
+}
+
+#[test]
+fn a_parents_pin_reaches_only_the_agents_below_it() {
+    let engine = Sandbox::open_new();
+    let lead = engine.agent_in_role("lead", "architect", None);
+    let ada = engine.agent_in_role("ada", "programmer", Some(&lead));
+    let other = engine.agent_in_role("other", "programmer", None);
+    engine.pin_for(&lead, "Obey \"me\".");
+    assert!(engine.new_lines(&lead).is_empty());
+    assert!(engine.new_lines(&other).is_empty());
+    assert_eq!(engine.new_lines(&ada), ["pin by lead: \"Obey 'me'.\""]);
+}
+
+#[test]
+fn an_answer_stands_beside_the_claim_that_its_todo_asked_about() {
+    let engine = Sandbox::open_new();
+    let claim = engine.put(&USER, draft("The port is 8080.")).unwrap();
+    let ada = engine.agent_in_role("ada", "programmer", None);
+    let todo = engine.0.ask(&USER, ask::Reverify(claim.id)).unwrap();
+    let get = || engine.0.ask(&USER, ask::Get(claim.id)).unwrap();
+    assert_eq!((get().asked, get().answer), (Some(todo.id), None));
+    let answer = Draft {
+        corrects_lineage: Some(todo.lineage_id.to_string()),
+        ..draft("The port is now set by PORT.")
+    };
+    let answered = engine.put(&ada, answer).unwrap();
+    assert_eq!(answered.supersedes, Some(todo.id));
+    let told = get();
+    assert_eq!(told.asked, None);
+    let answer = told.answer.unwrap();
+    assert_eq!(
+        (answer.id, &*answer.by, &*answer.claim),
+        (answered.id, "ada", "The port is now set by PORT.")
+    );
+    // The claim is still the user's, and holds until the user decides.
+    assert_eq!(told.valid_until, None);
+    let newer = engine
+        .put(&USER, correction_of(claim.id, "The port is 9090."))
+        .unwrap();
+    let now = engine.0.ask(&USER, ask::Get(newer.id)).unwrap();
+    assert_eq!(now.answer, None);
+}

@@ -1,0 +1,53 @@
+//! New pins and to-dos ride on whatever an agent asks, once.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use engram_model::Caller;
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+
+use super::{PermittedCaller, Server, defect_refusal};
+
+/// The field of any result with lines of the brief that the agent was not sent before.
+const FIELD: &str = "new_in_brief";
+
+/// The most tokens that ride on a result.
+const RIDING: usize = 150;
+
+/// The most tokens that ride on a result of this tool. A status has the brief itself.
+pub(super) fn most_tokens(tool: &str) -> usize {
+    if tool == "engram_status" { 0 } else { RIDING }
+}
+
+impl Server {
+    /// Adds to a result the lines that its reader was not sent yet. A result never fails because
+    /// they cannot be read.
+    pub(super) async fn with_new_lines(
+        &self,
+        mut result: Value,
+        by: Option<&PermittedCaller>,
+        most: usize,
+    ) -> Value {
+        let Some(Caller::Agent(agent)) = by.map(|it| it.caller.clone()) else {
+            return result;
+        };
+        let engine = Arc::clone(&self.engine);
+        let take = move || engine.take_new_lines(&agent, most);
+        // As for a request: on standard streams, only a change that must wait is handed over.
+        let taken = if self.permits.is_some() && self.engine.is_free() {
+            catch_unwind(AssertUnwindSafe(take)).unwrap_or_else(|_| Err(defect_refusal()))
+        } else {
+            let taken = spawn_blocking(take).await;
+            taken.unwrap_or_else(|_| Err(defect_refusal()))
+        };
+        match taken {
+            Ok(lines) if lines.is_empty() => {}
+            Ok(lines) => result[FIELD] = lines.into(),
+            Err(refusal) => tracing::debug!(%refusal, "cannot read what is new for an agent"),
+        }
+        result
+    }
+}
