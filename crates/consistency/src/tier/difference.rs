@@ -97,7 +97,7 @@ impl Difference {
     }
 
     /// The difference in the words of the claims.
-    pub(crate) fn worded(&self, left: &Claim, right: &Claim) -> Worded {
+    pub(crate) fn in_words(&self, left: &Claim, right: &Claim) -> Worded {
         wording::describe(self.contrast, [&self.left, &self.right], [left, right])
     }
 }

@@ -110,7 +110,7 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
             best
         }
     })?;
-    let worded = difference.worded(a.claim, b.claim);
+    let worded = difference.in_words(a.claim, b.claim);
     Some(Disagreement {
         tier: difference.tier,
         severity: severity_of(a.fact_type, b.fact_type),

@@ -92,7 +92,7 @@ pub(super) fn describe(
         Contrast::Life | Contrast::Opposite => {
             let (left_marks, right_marks) = match contrast {
                 Contrast::Life => (left.marks.clone(), right.marks.clone()),
-                _ => opposed([left, right], [one, other]),
+                _ => opposing_marks([left, right], [one, other]),
             };
             let (a, b) = (one.words_at(&left_marks), other.words_at(&right_marks));
             let says = match contrast {
@@ -116,7 +116,10 @@ pub(super) fn describe(
 fn values_in_words(contrast: Contrast, parts: [&Part; 2], texts: &[Text; 2]) -> Worded {
     let [one, other] = texts;
     let marks = |part: &Part, text: &Text| -> Vec<Span> {
-        part.marks.iter().map(|it| text.widened(*it)).collect()
+        part.marks
+            .iter()
+            .map(|it| text.widen_to_address(*it))
+            .collect()
     };
     let (mut left, mut right) = (marks(parts[0], one), marks(parts[1], other));
     // "5 per second" or "5 per minute"
@@ -146,7 +149,7 @@ const MORE: usize = 3;
 
 /// The words by which one statement affirms what the other denies. If one has no such word, the
 /// word that the other denies.
-fn opposed(parts: [&Part; 2], texts: [&Text; 2]) -> (Vec<Span>, Vec<Span>) {
+fn opposing_marks(parts: [&Part; 2], texts: [&Text; 2]) -> (Vec<Span>, Vec<Span>) {
     let own = |at: usize| -> Vec<Span> {
         let is_of_both = |mark: &Span| {
             let mut others = parts[1 - at].marks.iter();
@@ -221,7 +224,7 @@ fn subject(text: &Text, part: &Part) -> Option<String> {
     let runs = runs(text, part);
     let setting = runs.iter().find(|run| run.is_name && text.is_setting(run));
     if let Some(setting) = setting {
-        return Some(text.named(setting));
+        return Some(text.name_of(setting));
     }
     // With several values, the attribute may belong to another one.
     let attributes = || runs.iter().filter(|run| is_attribute(&text.slice(run.at)));
@@ -234,7 +237,7 @@ fn subject(text: &Text, part: &Part) -> Option<String> {
         before.filter(|it| is_attribute(&text.slice(*it)))
     };
     let Some(at) = attribute.or_else(stands_before) else {
-        return runs.first().map(|run| text.named(run));
+        return runs.first().map(|run| text.name_of(run));
     };
     let attribute = Run {
         at,
@@ -246,11 +249,11 @@ fn subject(text: &Text, part: &Part) -> Option<String> {
     let holds = |run: &&Run| run.at.0 <= at.0 && at.1 <= run.at.1;
     match runs.iter().find(|it| !holds(it)).filter(|_| alone) {
         Some(owner) => {
-            let owner = text.named(owner);
+            let owner = text.name_of(owner);
             let s = if owner.ends_with('s') { "'" } else { "'s" };
             Some(format!("{owner}{s} {}", plain(&name.to_lowercase())))
         }
-        None => Some(match text.named(&attribute) {
+        None => Some(match text.name_of(&attribute) {
             named if named.starts_with("the ") => named,
             named => format!("the {named}"),
         }),
@@ -269,7 +272,11 @@ const WORDS: usize = 4;
 
 fn runs(text: &Text, part: &Part) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let marks: Vec<Span> = part.marks.iter().map(|it| text.widened(*it)).collect();
+    let marks: Vec<Span> = part
+        .marks
+        .iter()
+        .map(|it| text.widen_to_address(*it))
+        .collect();
     let differs = |at: Span| marks.iter().any(|it| at.0 < it.1 && it.0 < at.1);
     let words = part.words.iter().filter(|it| it.names && !differs(it.at));
     for word in words {
@@ -429,7 +436,7 @@ impl Text {
     }
 
     /// The whole address, if this is a part of one.
-    fn widened(&self, (from, to): Span) -> Span {
+    fn widen_to_address(&self, (from, to): Span) -> Span {
         let ends = |it: &char| it.is_whitespace() || ",;()<>\"'`“”".contains(*it);
         let before = self.0.get(..from).unwrap_or_default();
         let start = before.iter().rposition(ends).map_or(0, |it| it + 1);
@@ -461,11 +468,11 @@ impl Text {
     }
 
     /// A run with its article; the beginning of a sentence in lower case.
-    fn named(&self, run: &Run) -> String {
+    fn name_of(&self, run: &Run) -> String {
         let written = self.slice(run.at);
         let written = written.trim_end_matches("'s").trim_end_matches("’s");
         if written.contains(['_', '.', '/', ':', '=', '@']) && !written.contains(' ') {
-            return quoted(written, '`', '`');
+            return quote(written, '`', '`');
         }
         let word = |at: usize| self.word_before(at);
         let before = word(run.at.0);
@@ -500,11 +507,11 @@ fn plain(words: &str) -> String {
     if few && words.chars().all(is_word) {
         words.to_owned()
     } else {
-        quoted(words, '“', '”')
+        quote(words, '“', '”')
     }
 }
 
-fn quoted(words: &str, opens: char, closes: char) -> String {
+fn quote(words: &str, opens: char, closes: char) -> String {
     let mut shown: String = words
         .chars()
         .map(|it| if it.is_whitespace() { ' ' } else { it })
