@@ -5,7 +5,7 @@ use engram_model::{
     Scope, Scopes, Spend,
 };
 
-use crate::{ancestors::TIMES, refuse_scope};
+use crate::{ancestors::TIMES, prose::with_article, refuse_scope};
 
 /// The three classes of budgets that reads spend (docs/design.md#budgets).
 enum BudgetClass {
@@ -142,12 +142,13 @@ pub fn admit_stranger_write(
     last_minute: u32,
     last_hour: u32,
 ) -> Result<(), Refusal> {
-    check_rates(STRANGERS, limits, last_minute, last_hour).map_err(|Full { limit, name: time, .. }| {
+    check_rates(STRANGERS, limits, last_minute, last_hour).map_err(|Full { limit, name, .. }| {
+        let time = with_article(name);
         Refusal::new(
             Code::RateLimited,
-            format!("agents without a token share {limit} writes a {time}, and all are used"),
+            format!("agents without a token share {limit} writes {time}, and all are used"),
             format!(
-                "Wait up to a {time}, or ask the user to run `engram agents open NAME`: an agent with a token has its own limits."
+                "Wait up to {time}, or ask the user to run `engram agents open NAME`: an agent with a token has its own limits."
             ),
         )
     })
@@ -159,25 +160,21 @@ pub fn admit_tree_write(
     last_minute: u32,
     last_hour: u32,
 ) -> Result<(), Refusal> {
-    check_rates(TIMES, limits, last_minute, last_hour).map_err(
-        |Full {
-             limit, name: time, ..
-         }| {
-            Refusal::new(
-                Code::RateLimited,
-                format!(
-                    "an agent and all below it share {limit} writes a {time}, and all are used"
-                ),
-                wait(time),
-            )
-        },
-    )
+    check_rates(TIMES, limits, last_minute, last_hour).map_err(|Full { limit, name, .. }| {
+        let time = with_article(name);
+        Refusal::new(
+            Code::RateLimited,
+            format!("an agent and all below it share {limit} writes {time}, and all are used"),
+            wait(name),
+        )
+    })
 }
 
 /// Returns the hint for a rate that is used up.
 fn wait(time: &str) -> String {
     format!(
-        "Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."
+        "Wait up to {}; meanwhile, collect findings and merge those that say the same thing.",
+        with_article(time)
     )
 }
 

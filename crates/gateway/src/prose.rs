@@ -106,6 +106,13 @@ fn is_abbreviation(before: &str) -> bool {
     is_letter || is_number || SHORT.contains(&word.as_str())
 }
 
+/// A noun with its article: a minute, an hour.
+pub(crate) fn with_article(noun: &str) -> String {
+    let sounds_open = noun.starts_with(['a', 'e', 'i', 'o', 'u']) || noun == "hour";
+    let article = if sounds_open { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +155,17 @@ mod tests {
             ("See J. Doe for it.", 1),
         ] {
             assert_eq!(sentence_count(text), count, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_noun_has_the_article_that_is_spoken() {
+        for (noun, said) in [
+            ("hour", "an hour"),
+            ("minute", "a minute"),
+            ("architect", "an architect"),
+        ] {
+            assert_eq!(with_article(noun), said);
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Claim {
     /// The words in lower case with single spaces; duplicates have the same
     /// (docs/design.md#repeats-and-corroboration).
     pub folded: String,
+    /// The words as written.
+    pub(crate) text: String,
     entities: Vec<Entity>,
 }
 
@@ -62,6 +64,7 @@ impl Claim {
         Self {
             statements: read.into_iter().filter(Statement::says_something).collect(),
             folded: fold(text),
+            text: text.to_owned(),
             entities,
         }
     }

@@ -1,20 +1,39 @@
-//! Explains to people what differs between two statements: the place in each claim, and a sentence.
-//! It repeats only what the claims themselves contain, and quotes names, since a claim is data.
+//! What differs between two statements: the tier that finds it, and the words of each.
 
-use crate::claim::{Statement, Term, Value, ValueKind};
+use crate::claim::{Claim, Statement, Term, Value, ValueKind};
 
-use super::Tier;
-
-type Spans = Vec<(usize, usize)>;
+use super::{
+    Tier,
+    wording::{self, Contrast, Part, Span, Worded},
+};
 
 pub(crate) struct Difference {
     pub(crate) tier: Tier,
-    pub(crate) why: String,
-    pub(crate) left: Spans,
-    pub(crate) right: Spans,
+    contrast: Contrast,
+    left: Part,
+    right: Part,
 }
 
 impl Difference {
+    fn new(
+        tier: Tier,
+        contrast: Contrast,
+        sides: [(&Statement, Vec<Span>); 2],
+        shared: &[&Term],
+    ) -> Self {
+        let [(left, left_marks), (right, right_marks)] = sides;
+        let (left, right) = (
+            Part::new(left, right, left_marks, shared),
+            Part::new(right, left, right_marks, shared),
+        );
+        Self {
+            tier,
+            contrast,
+            left,
+            right,
+        }
+    }
+
     pub(crate) fn of_values(
         tier: Tier,
         apart: &[(&Value, &Value)],
@@ -24,133 +43,61 @@ impl Difference {
     ) -> Self {
         let kinds = apart.first().map(|it| (&it.0.kind, &it.1.kind));
         let what = match kinds {
-            Some((ValueKind::Version(_), _) | (_, ValueKind::Version(_))) => "version",
-            Some((ValueKind::Days(_), _)) => "date",
-            Some((ValueKind::Clock(_), _)) => "time",
-            Some((ValueKind::Name(_), _)) => "value",
-            _ => "number",
+            Some((ValueKind::Version(_), _) | (_, ValueKind::Version(_))) => "versions",
+            Some((ValueKind::Days(_), _)) => "dates",
+            Some((ValueKind::Clock(_), _)) => "times",
+            Some((ValueKind::Name(_), _)) => "values",
+            _ => "numbers",
         };
-        let of = match left
-            .settings
-            .first()
-            .filter(|it| right.settings.contains(it))
-        {
-            Some(setting) => {
-                quote_words(&as_written(setting, left).min(as_written(setting, right)))
-            }
-            None => subject_in_words(shared),
-        };
-        Self {
-            tier,
-            why: format!("Both give a {what} for {of}, but they cannot both be right."),
-            left: apart.iter().map(|it| (it.0.from, it.0.to)).collect(),
-            right: apart.iter().map(|it| (it.1.from, it.1.to)).collect(),
-        }
+        let marks = |of: fn(&(&Value, &Value)) -> Span| apart.iter().map(of).collect();
+        let sides = [
+            (left, marks(|it| (it.0.from, it.0.to))),
+            (right, marks(|it| (it.1.from, it.1.to))),
+        ];
+        Self::new(tier, Contrast::Values(what), sides, shared)
     }
 
-    pub(crate) fn of_terms(one: &Term, other: &Term, shared: &[&Term]) -> Self {
+    pub(crate) fn of_terms(
+        one: &Term,
+        other: &Term,
+        shared: &[&Term],
+        left: &Statement,
+        right: &Statement,
+    ) -> Self {
         let kind = match (one.kind, other.kind) {
-            (Some(kind), Some(another)) if kind == another => kind,
-            (Some(_), Some(_)) => "store",
-            _ => "name",
+            (Some(kind), Some(another)) if kind == another => wording::plural_of(kind),
+            (Some(_), Some(_)) => Some("stores"),
+            _ => None,
         };
-        let (first, second) = if one.text <= other.text {
-            (one, other)
-        } else {
-            (other, one)
-        };
-        Self {
-            tier: Tier::Entity,
-            why: format!(
-                "Each names a different {kind} for {}: {} and {}.",
-                subject_in_words(shared),
-                quote_words(&first.text),
-                quote_words(&second.text)
-            ),
-            left: vec![(one.from, one.to)],
-            right: vec![(other.from, other.to)],
-        }
+        let sides = [
+            (left, vec![(one.from, one.to)]),
+            (right, vec![(other.from, other.to)]),
+        ];
+        Self::new(Tier::Entity, Contrast::Names(kind), sides, shared)
     }
 
     pub(crate) fn of_life(left: &Statement, right: &Statement, shared: &[&Term]) -> Self {
-        Self {
-            tier: Tier::Temporal,
-            why: format!(
-                "One says that {} is still there, the other that it is gone.",
-                subject_in_words(shared)
-            ),
-            left: left.poles.clone(),
-            right: right.poles.clone(),
-        }
+        let sides = [(left, left.poles.clone()), (right, right.poles.clone())];
+        Self::new(Tier::Temporal, Contrast::Life, sides, shared)
     }
 
     pub(crate) fn of_poles(left: &Statement, right: &Statement, shared: &[&Term]) -> Self {
-        Self {
-            tier: Tier::Entity,
-            why: format!(
-                "One affirms what the other denies about {}.",
-                subject_in_words(shared)
-            ),
-            left: pole_spans(left, right),
-            right: pole_spans(right, left),
-        }
+        let sides = [(left, left.poles.clone()), (right, right.poles.clone())];
+        Self::new(Tier::Entity, Contrast::Opposite, sides, shared)
     }
-}
 
-/// The words that affirm or deny; if one claim has none, the words that the other denies.
-fn pole_spans(said: &Statement, other: &Statement) -> Spans {
-    if !said.poles.is_empty() {
-        return said.poles.clone();
+    /// One gives a value of what the other denies.
+    pub(crate) fn of_denied(left: &Statement, right: &Statement, shared: &[&Term]) -> Self {
+        let marks = |said: &Statement| match said.values.as_slice() {
+            [value] => vec![(value.from, value.to)],
+            _ => said.poles.clone(),
+        };
+        let sides = [(left, marks(left)), (right, marks(right))];
+        Self::new(Tier::Entity, Contrast::Opposite, sides, shared)
     }
-    let last = other.poles.last().map_or(0, |it| it.1);
-    let denied = other
-        .terms
-        .iter()
-        .find(|it| it.from >= last)
-        .or(other.terms.last());
-    let term = denied.and_then(|it| said.terms.iter().find(|term| term.key == it.key));
-    term.map(|it| vec![(it.from, it.to)]).unwrap_or_default()
-}
 
-/// A setting's name as its claim writes it, since its key has the same words for every spelling.
-fn as_written(setting: &str, said: &Statement) -> String {
-    let part = |key| {
-        let mut names = said.terms.iter().filter(|it| it.traits.name);
-        let written = names.find(|it| it.key == key);
-        written.map_or(key, |it| it.text.as_str())
-    };
-    let parts: Vec<&str> = setting.split(' ').map(part).collect();
-    parts.join("_")
-}
-
-/// The common subject, in a few words.
-fn subject_in_words(shared: &[&Term]) -> String {
-    const WORDS: usize = 4;
-    let nouns = shared
-        .iter()
-        .filter(|it| !it.traits.verb && !it.key.starts_with('='));
-    let mut words: Vec<&str> = nouns.map(|it| it.text.as_str()).take(WORDS).collect();
-    if words.is_empty() {
-        words = shared
-            .iter()
-            .map(|it| it.text.as_str())
-            .take(WORDS)
-            .collect();
+    /// The difference in the words of the claims.
+    pub(crate) fn in_words(&self, left: &Claim, right: &Claim) -> Worded {
+        wording::describe(self.contrast, [&self.left, &self.right], [left, right])
     }
-    if words.is_empty() {
-        "the same thing".to_owned()
-    } else {
-        quote_words(&words.join(" "))
-    }
-}
-
-/// Quotes words of a claim, so that they cannot look like our own sentence.
-fn quote_words(words: &str) -> String {
-    const CHARS: usize = 60;
-    let shown: String = words
-        .chars()
-        .filter(|it| !it.is_control() && !"`\"".contains(*it))
-        .take(CHARS)
-        .collect();
-    format!("`{shown}`")
 }

@@ -9,6 +9,7 @@ mod fit;
 mod keys;
 mod pair;
 mod topics;
+mod wording;
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -109,13 +110,14 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
             best
         }
     })?;
+    let worded = difference.in_words(a.claim, b.claim);
     Some(Disagreement {
         tier: difference.tier,
         severity: severity_of(a.fact_type, b.fact_type),
         score,
-        why: difference.why,
-        differs_a: difference.left,
-        differs_b: difference.right,
+        why: worded.why,
+        differs_a: worded.left,
+        differs_b: worded.right,
     })
 }
 

@@ -157,7 +157,7 @@ fn compare_substitutes(
     }
     // The subject of a statement about all is the class.
     let subject = !placed || fit.shared.iter().any(|it| !it.traits.verb);
-    subject.then(|| Comparison::Apart(Difference::of_terms(one, other, &fit.shared)))
+    subject.then(|| Comparison::Apart(Difference::of_terms(one, other, &fit.shared, left, right)))
 }
 
 /// Whether two statements are about the same action, judging by a technology: what is written in
@@ -345,7 +345,7 @@ fn compare_denied_value(left: &Statement, right: &Statement, fit: &Fit<'_>) -> O
     let denied = limited || !verbs.is_empty() || no.terms.iter().any(told);
     let sure = denied && !(said.negative || left.open || right.open || value.label);
     (some && verb && sure && fit.is_about_one() && !fit.shared.is_empty())
-        .then(|| Comparison::Apart(Difference::of_poles(left, right, &fit.shared)))
+        .then(|| Comparison::Apart(Difference::of_denied(left, right, &fit.shared)))
 }
 
 /// Tier 0: one affirms what the other denies.

@@ -200,3 +200,118 @@ fn one_claim_may_say_several_things() {
     assert!(compare(long, "The admin panel is public.").is_some());
     assert_eq!(compare(long, "The gateway has 3 nodes."), None);
 }
+/// The sentence and what is marked, in the words of the claims.
+#[test]
+fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
+    let cases = [
+        (
+            "The benchmark server listens on port 8080.",
+            "The benchmark server listens on port 9090.",
+            "They disagree about the benchmark server's port: 8080 or 9090.",
+        ),
+        (
+            "The config file is read before the command line.",
+            "The config file is read after the command line.",
+            "One says the opposite of the other: after / before.",
+        ),
+        (
+            "Passwords are hashed with argon2.",
+            "Passwords are hashed with bcrypt.",
+            "They name different password hashes: argon2 and bcrypt.",
+        ),
+        (
+            "MAX_COOKIE_SIZE is 4093.",
+            "MAX_COOKIE_SIZE is 4096.",
+            "They disagree about `MAX_COOKIE_SIZE`: 4093 or 4096.",
+        ),
+        (
+            "The flask server binds to 127.0.0.1:5000.",
+            "The flask server binds to 127.0.0.1:5001.",
+            "They disagree about the flask server: 127.0.0.1:5000 or 127.0.0.1:5001.",
+        ),
+        (
+            "Results are always sorted.",
+            "Results are never sorted.",
+            "One says the opposite of the other: always / never.",
+        ),
+        (
+            "The session cookie is HttpOnly.",
+            "The session cookie is not HttpOnly.",
+            "One says the opposite of the other: HttpOnly / not HttpOnly.",
+        ),
+        (
+            "Printing of results is synchronous.",
+            "Printing of results is asynchronous.",
+            "One says the opposite of the other: asynchronous / synchronous.",
+        ),
+        (
+            "ripgrep requires Rust 1.72.",
+            "ripgrep requires Rust 1.85.",
+            "They disagree about ripgrep: 1.72 or 1.85.",
+        ),
+        (
+            "Cookies are limited to 4093 bytes.",
+            "Cookies are limited to 4096 bytes.",
+            "They disagree about cookies: 4093 bytes or 4096 bytes.",
+        ),
+        (
+            "The auth service allows 1000 requests per second.",
+            "The auth service allows 2000 requests per second.",
+            "They disagree about the auth service: 1000 or 2000.",
+        ),
+        (
+            "The legacy endpoint still exists.",
+            "The legacy endpoint was removed.",
+            "One says that it is still there, the other that it is gone.",
+        ),
+        (
+            "The primary database is PostgreSQL.",
+            "The primary database is MySQL.",
+            "They name different databases: MySQL and PostgreSQL.",
+        ),
+        (
+            "Sessions expire after 30 minutes.",
+            "Sessions never expire.",
+            "One says the opposite of the other: 30 minutes / never expire.",
+        ),
+        (
+            "The port number of the relay is 8080.",
+            "The port number of the relay is 9090.",
+            "They disagree about the port number: 8080 or 9090.",
+        ),
+        (
+            "Health checks run every 10 seconds with a timeout of 2 seconds.",
+            "Health checks run every 30 seconds with a timeout of 2 seconds.",
+            "They disagree about health checks: 10 seconds or 30 seconds.",
+        ),
+        (
+            "The scraper is limited to 5 requests per second.",
+            "The scraper is limited to 5 requests per minute.",
+            "They disagree about the scraper: 5 requests per minute or 5 requests per second.",
+        ),
+        (
+            "Hotfixes branch off `main`.",
+            "Hotfixes branch off `release`.",
+            "They disagree about hotfixes: main or release.",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (a, b, why) in cases {
+        let shown = |text: &str, spans: &[(usize, usize)]| -> Vec<String> {
+            let cut = |it: &(usize, usize)| text.chars().skip(it.0).take(it.1 - it.0).collect();
+            spans.iter().map(cut).collect()
+        };
+        let Some(finding) = compare(a, b) else {
+            wrong.push(format!("none: {a}"));
+            continue;
+        };
+        if finding.why != why {
+            let (left, right) = (shown(a, &finding.differs_a), shown(b, &finding.differs_b));
+            wrong.push(format!(
+                "{}\n  instead of {why}\n  {left:?} {right:?}",
+                finding.why
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -4,7 +4,11 @@ use engram_model::{Cut, Draft, Limits, Message, Refusal};
 use serde_json::Value;
 
 use super::{budget_refusal, budgets, code, resend, wide};
-use crate::{INLINE_CODE_CHARS, count_tokens, prose::line_count, roles};
+use crate::{
+    INLINE_CODE_CHARS, count_tokens,
+    prose::{line_count, with_article},
+    roles,
+};
 
 /// The name of the figure for a message's tokens.
 pub(super) const TOKENS: &str = "inline_tokens";
@@ -213,8 +217,8 @@ fn long_summary(child: &engram_model::ChildMessage) -> Option<Overrun> {
         used: wide(sentences),
         limit: wide(allowed),
         message: format!(
-            "the summary has {sentences} sentences; the limit for a {} is {allowed}",
-            child.role.trim().to_lowercase()
+            "the summary has {sentences} sentences; the limit for {} is {allowed}",
+            with_article(&child.role.trim().to_lowercase())
         ),
         hint: "Summarize only what your parent must decide; put findings in engrams.".to_owned(),
         cut: vec![Cut {

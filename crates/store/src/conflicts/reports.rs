@@ -12,6 +12,10 @@ pub(crate) const RISKS: &str = "report JOIN conflict ON conflict.id = report.con
      SELECT seq FROM engram WHERE id = report.risk UNION ALL
      SELECT seq FROM engram WHERE lineage = report.risk AND lineage <> id)";
 
+/// SQL: an entry of the journal stored or closed a version of such a risk engram.
+pub(crate) const REPORTED: &str = "journal.kind IN ('stored', 'forgotten') AND EXISTS
+     (SELECT 1 FROM engram JOIN report ON report.risk = engram.lineage WHERE engram.id = journal.subject)";
+
 /// A risk engram that reports a conflict now or did so before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {

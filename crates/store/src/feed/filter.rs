@@ -113,7 +113,8 @@ impl Where {
                 let at = conditions.value(at.as_microsecond());
                 conditions.and(&format!(
                     "engram.valid_from <= {at} AND (engram.valid_until IS NULL OR engram.valid_until > {at})
-                     AND (engram.expires_at IS NULL OR engram.expires_at > {at})"
+                     AND (engram.expires_at IS NULL OR engram.expires_at > {at})
+                     AND NOT (engram.kind = 'risk' AND EXISTS (SELECT 1 FROM report WHERE risk = engram.lineage))"
                 ));
             }
             None => conditions.and("engram.stands = 1"),

@@ -14,6 +14,7 @@ use filter::{Reach, Where, find_reach};
 
 use crate::{
     Reader, Result,
+    conflicts::REPORTED,
     journal::{ENTRY, Journalled, journalled, timestamp},
 };
 
@@ -88,7 +89,8 @@ fn unfiltered_page(
     Ok(connection
         .prepare_cached(&format!(
             "SELECT {ENTRY} FROM journal
-             WHERE project = ?1 AND seq {bound} ?2 AND kind IN ({kinds}) ORDER BY seq {order} LIMIT ?3"
+             WHERE project = ?1 AND seq {bound} ?2 AND kind IN ({kinds}) AND NOT ({REPORTED})
+             ORDER BY seq {order} LIMIT ?3"
         ))?
         .query_map(params![project.to_string(), place, limit as i64], |row| Ok(journalled(row)))?
         .collect::<rusqlite::Result<_>>()?)

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::beside;
-use crate::{Result, StoreError};
+use crate::{Result, StoreError, tables::topics_json as topics};
 
 /// Where and when an operation happened, both for the first time and in a replay.
 pub(crate) struct Applied<'a> {
@@ -76,9 +76,7 @@ impl Applied<'_> {
                 "INSERT OR REPLACE INTO unsent (project, agent, id) VALUES (?1, ?2, ?3)",
                 params![self.project.to_string(), self.sender(), unsent.id],
             )?,
-            Operation::Unpinned(seq) => {
-                self.run("DELETE FROM pin WHERE seq = ?1", [*seq as i64])?;
-            }
+            Operation::Unpinned(seq) => self.run("DELETE FROM pin WHERE seq = ?1", [*seq as i64])?,
             Operation::Carried(carried) => self.carry(carried)?,
             Operation::Conflicted(contradiction) => self.conflict(contradiction)?,
             Operation::Resolved(ruling) => self.run(
@@ -138,6 +136,11 @@ impl Applied<'_> {
                 placed_at,
                 record.agent.as_ref().map(|it| &it.0),
             ],
+        )?;
+        // The list has the conflict, not the engram that reports it.
+        self.run(
+            "UPDATE engram SET stands = 0 WHERE seq = ?1 AND lineage IN (SELECT risk FROM report)",
+            [self.seq],
         )?;
         for digest in record.pointers.iter().filter_map(Pointer::snapshot_digest) {
             self.run(
@@ -500,7 +503,8 @@ impl Applied<'_> {
         self.run(
             "INSERT OR REPLACE INTO report (risk, conflict, one, other) VALUES (?1, ?2, ?3, ?4)",
             params![risk.to_string(), contradiction.id.to_string(), one, other],
-        )
+        )?;
+        self.unlist(&[LineageId(risk.0)])
     }
 
     fn count(&self, hits: &[(EngramId, u64)]) -> Result<()> {
@@ -606,10 +610,4 @@ impl Applied<'_> {
         }
         self.count(&carried.hits)
     }
-}
-
-/// The topics as JSON; absent if every topic is allowed.
-fn topics(agent: &Agent) -> Option<String> {
-    let topics = &agent.topics;
-    (!topics.are_all()).then(|| serde_json::json!(topics).to_string())
 }

@@ -99,6 +99,12 @@ enum End {
     Last,
 }
 
+/// The topics as the table stores them; `None` if every topic is allowed.
+pub(crate) fn topics_json(agent: &Agent) -> Option<String> {
+    let topics = &agent.topics;
+    (!topics.are_all()).then(|| serde_json::json!(topics).to_string())
+}
+
 impl Reader<'_> {
     /// The agent behind a handle.
     pub fn agent(&self, handle: &AgentId) -> Result<Option<Agent>> {

@@ -14,7 +14,7 @@ mod projects;
 mod served;
 mod snapshots;
 
-pub(crate) use agents::all_agents;
+pub(crate) use agents::{all_agents, topics_json};
 pub use agents::{AgentActivity, NameOwner, Spender};
 pub use brief_pins::StoredPin;
 pub use due::Due;

@@ -2,8 +2,8 @@
 //! closed when a side ends.
 
 use engram_model::{
-    Allow, Caller, Change, Code, ConflictFilter, ConflictStatus, Draft, Durability, EngramId, Gate,
-    GateCheck, How, Kind, Listed, Noticed, Query, Scope, Severity, ask,
+    Allow, Caller, Change, Code, ConflictFilter, ConflictStatus, Draft, Durability, EngramId, Feed,
+    Filter, Gate, GateCheck, How, Kind, Listed, Noticed, Query, Scope, Settle, Severity, ask,
 };
 
 use crate::fixture::{
@@ -471,4 +471,52 @@ fn a_report_that_cannot_be_read_hides_no_risk_from_the_user() {
         assert!(finds(&at, &USER, text), "{text:?}");
         assert!(!finds(&at, &ada, text), "{text:?}");
     }
+}
+
+/// The report of a conflict is no claim: no list shows it, and no number counts it.
+#[test]
+fn a_report_of_a_conflict_is_no_row_of_a_list() {
+    let at = Sandbox::open_new();
+    let (found, ..) = contradict(&at);
+    let risk = conflict(&at, found).risk.unwrap();
+    let then = at.0.now();
+    let kinds = |feed: Feed| -> Vec<&'static str> {
+        let page = at.0.ask(&USER, ask::Feed(feed)).unwrap();
+        let rows = page.entries.into_iter().map(|entry| match entry.change {
+            Change::Stored(engram) if engram.id == risk => "report",
+            Change::Forgotten(id) if id == risk => "report ended",
+            Change::Stored(_) => "claim",
+            Change::Conflict { .. } => "conflict",
+            Change::Resolved { .. } => "verdict",
+            _ => "other",
+        });
+        rows.filter(|it| *it != "other").collect()
+    };
+    let list = Feed {
+        listed: true,
+        ..Feed::default()
+    };
+    let past = Feed {
+        filter: Filter {
+            held_at: Some(then),
+            ..Filter::default()
+        },
+        ..Feed::default()
+    };
+    assert_eq!(kinds(list.clone()), ["claim", "claim"]);
+    assert_eq!(kinds(past), ["claim", "claim"]);
+    assert_eq!(kinds(Feed::default()), ["conflict", "claim", "claim"]);
+    let counted = at.0.ask(&USER, ask::Facets(Filter::default())).unwrap();
+    assert_eq!(counted.total, 2);
+    at.settle(&USER, found, Settle::Newer).unwrap();
+    at.settle(&USER, found, Settle::Undo).unwrap();
+    assert!(!kinds(list).contains(&"report"));
+    let all = Feed {
+        all: true,
+        ..Feed::default()
+    };
+    let told = kinds(all);
+    assert!(!told.contains(&"report") && !told.contains(&"report ended"), "{told:?}");
+    let risk = conflict(&at, found).risk.unwrap();
+    assert_eq!(at.get(&USER, risk).unwrap().kind, Kind::Risk, "it can be read");
 }
