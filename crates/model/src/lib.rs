@@ -45,8 +45,8 @@ pub use conflict::{
     Severity, Tier,
 };
 pub use connection::{
-    AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,
-    Connection, FileChange, FileShown, LineChange, shell_quoted,
+    ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
+    FileLeft, FileShown, LineChange, shell_quoted,
 };
 pub use did::Did;
 pub use engram::{
@@ -69,8 +69,8 @@ pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
     AgentOpened, AgentStatus, AgentsReply, Budget, Delivered, Delivery, Dereferenced, FeedPage,
     Finding, ForgetReply, Meter, MetricsReply, NoteReply, Noticed, Outcome, ProjectStatus,
-    PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SentReply, Spending,
-    StatusReply, ValidReply, Verdict,
+    PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SentReply,
+    SignOfLife, Spending, StatusReply, ValidReply, Verdict,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,
