@@ -329,7 +329,10 @@ fn verb_for(file: &FileShown) -> &'static str {
 
 /// A file that stays as it is although it should change.
 fn view_file_left(left: &FileLeft) -> impl IntoView {
-    let (path, why) = (words::visible(&left.path), words::visible(&left.why.message));
+    let (path, why) = (
+        words::visible(&left.path),
+        words::visible(&left.why.message),
+    );
     view! {
         <p class="note" role="note" data-testid="advice-left">
             {Icon::Alert.draw()}<span>{say::connect::file_left(&path, &why)}</span>

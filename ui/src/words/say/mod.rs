@@ -317,8 +317,7 @@ pub mod first {
     pub const SAMPLE_REMOVE: &str = "Remove it";
     pub const SAMPLE_GONE: &str = "Sample removed";
     pub const START: &str = "Start it and give it work";
-    pub const START_MEANS: &str =
-        "Most agents, Claude Code among them, ask once whether to use Engram: approve it. If nothing appears, ask the agent to save what it learns with Engram.";
+    pub const START_MEANS: &str = "Most agents, Claude Code among them, ask once whether to use Engram: approve it. If nothing appears, ask the agent to save what it learns with Engram.";
     pub const WATCH: &str = "Watch";
     pub const WATCH_MEANS: &str =
         "What it learns appears here as it is written, with the lines behind it.";
