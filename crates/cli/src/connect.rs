@@ -11,7 +11,7 @@ use engram_model::{Client, Code, ConnectHint, Connected, Refusal};
 use serde_json::json;
 
 use crate::{
-    args::{ClientArg, ConnectArgs},
+    args::ConnectArgs,
     command,
     out::{self, one_line},
     run::person_is_there,
@@ -23,55 +23,54 @@ pub(crate) fn connect(
     repo: Option<&Path>,
     as_json: bool,
 ) -> Result<ExitCode, Refusal> {
-    let Some(client) = ask.client.map(ClientArg::client) else {
+    let Some(client) = ask.client else {
         return list_clients(home, repo, as_json);
     };
-    let repo = match client {
-        Client::Claude => Some(search_start(repo)?),
-        // Codex's configuration is not in a repository; only the advice is.
-        Client::Codex => search_start(repo).ok(),
+    let place = ConnectTarget {
+        home,
+        repo: search_start(repo).ok(),
     };
-    let place = ConnectTarget { home, repo };
     let change = if ask.undo {
         ConfigurationChange::undo(client, &place)?
     } else {
         ConfigurationChange::connect(client, &place, &configured_program()?)?
     };
-    let (path, changed) = (one_line(change.path().display()), change.is_any());
     let diff = change.diff(|path| one_line(path.display()));
-    if !as_json && changed {
-        if change.path() != change.usual_path() {
-            let named = one_line(change.usual_path().display());
-            out::print_line(&format!("{named} links to {path}"));
-        }
-        if change.replaces() {
-            out::print_line(&format!(
-                "{path} has another server named engram; this replaces it, and --undo puts it back"
-            ));
-        }
-        out::print_line(diff.trim_end());
+    if !as_json {
+        print_change(&change, &diff);
     }
-    if !as_json && let Some((path, Some(why))) = change.advice() {
-        let path = one_line(path.display());
-        out::print_line(&format!(
-            "{path} stays as it is: {}",
-            one_line(&why.message)
-        ));
-    }
-    let write = changed && (ask.yes || ask_to_write(as_json));
+    let write = change.is_any() && (ask.yes || ask_to_write(as_json));
     if write {
         change.write()?;
     }
     if as_json {
         out::print_json(&change_json(&change, write, &diff))
     } else {
-        let paths = match change.advice() {
-            Some((advice, None)) => format!("{path} and {}", one_line(advice.display())),
-            _ => path,
-        };
-        out::print_line(&outcome_text(client, ask.undo, &paths, changed, write))
+        out::print_line(&outcome_text(client, ask.undo, &change, write))
     };
     Ok(ExitCode::SUCCESS)
+}
+
+fn print_change(change: &ConfigurationChange, diff: &str) {
+    for (named, path) in change.changed_files() {
+        if named != path {
+            let [named, path] = [named, path].map(|it| one_line(it.display()));
+            out::print_line(&format!("{named} links to {path}"));
+        }
+    }
+    if change.replaces() && change.is_any() {
+        out::print_line(&format!(
+            "{} has another server named engram; this replaces it, and --undo puts it back",
+            one_line(change.path().display())
+        ));
+    }
+    if change.is_any() {
+        out::print_line(diff.trim_end());
+    }
+    for (path, why) in change.left_files() {
+        let (path, why) = (one_line(path.display()), one_line(&why.message));
+        out::print_line(&format!("{path} stays as it is: {why}"));
+    }
 }
 
 /// Lists the agents that can be connected, each with its command and its state.
@@ -92,9 +91,10 @@ fn list_clients(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<Exi
             Connected::Refused(_) => "cannot be connected here",
         };
         format!(
-            "{:<12} {}\n             {state}",
+            "{:<18} {}\n{:<18} {state}",
             hint.agent,
-            one_line(&hint.command)
+            one_line(&hint.command),
+            ""
         )
     };
     if as_json {
@@ -164,28 +164,46 @@ fn change_json(change: &ConfigurationChange, written: bool, diff: &str) -> serde
     if change.replaces() {
         answer["replaces"] = true.into();
     }
-    if let Some((path, why)) = change.advice() {
-        let path = path.display().to_string();
-        answer["agents_md"] = match why {
-            None => json!({ "path": path, "changed": true }),
-            Some(why) => json!({ "path": path, "changed": false, "why": why.message }),
-        };
+    let changed = change.changed_files().map(|(named, path)| {
+        (
+            named,
+            json!({ "path": path.display().to_string(), "changed": true }),
+        )
+    });
+    let left = change.left_files().map(|(path, why)| {
+        let shown = path.display().to_string();
+        (
+            path,
+            json!({ "path": shown, "changed": false, "why": why.message }),
+        )
+    });
+    let files: Vec<_> = changed.chain(left).collect();
+    if let Some((_, agents)) = files.iter().find(|(named, _)| named.ends_with("AGENTS.md")) {
+        answer["agents_md"] = agents.clone();
     }
+    answer["files"] = files.into_iter().map(|(_, it)| it).collect();
     answer
 }
 
-fn outcome_text(client: Client, undo: bool, path: &str, changed: bool, written: bool) -> String {
-    match (changed, written, undo) {
-        (false, _, false) => format!(
-            "{} is connected: {path} has engram already; nothing to change",
-            client.title()
-        ),
-        (false, _, true) => format!("{path} does not have engram; nothing to remove"),
-        (true, false, _) => format!("nothing was changed; add --yes to write {path}"),
-        (true, true, true) => format!("removed engram from {path}"),
-        (true, true, false) => format!(
-            "wrote {path}; {0} is connected: start or restart {0} so that it picks up Engram's tools",
-            client.title()
-        ),
+fn outcome_text(client: Client, undo: bool, change: &ConfigurationChange, written: bool) -> String {
+    let title = client.title();
+    let file = one_line(change.path().display());
+    let changed = change.changed_files();
+    let paths: Vec<_> = changed.map(|(_, it)| one_line(it.display())).collect();
+    let paths = paths.join(", ");
+    match (change.is_any(), written, undo) {
+        (false, _, false) => {
+            format!("{title} is connected: {file} already has engram. Nothing to change.")
+        }
+        (false, _, true) => format!("{file} does not have engram. Nothing to remove."),
+        (true, false, _) => format!("Nothing written. Run again with --yes to write {paths}."),
+        (true, true, true) => format!("Removed engram from {paths}."),
+        (true, true, false) => {
+            let said = format!(
+                "Wrote {paths}.\n{title} is connected. Start or restart it. {}",
+                client.approval()
+            );
+            said.trim_end().to_owned()
+        }
     }
 }

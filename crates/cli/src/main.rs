@@ -21,7 +21,10 @@ mod run;
 
 use std::{error::Error as _, process::ExitCode};
 
-use clap::{Parser, error::ContextKind};
+use clap::{
+    Parser,
+    error::{ContextKind, ContextValue},
+};
 use engram_model::{Code, Refusal, shorten};
 use tracing_subscriber::EnvFilter;
 
@@ -96,9 +99,21 @@ fn report_usage(error: &clap::Error) -> ExitCode {
         }
         (true, true) => {
             let why = shorten(&first_paragraph(&text), 500);
-            let hint = "Run the command with --help to see its arguments and examples.";
-            report_outcome(Err(Refusal::new(Code::SchemaInvalid, why, hint)), as_json)
+            report_outcome(
+                Err(Refusal::new(Code::SchemaInvalid, why, usage_hint(error))),
+                as_json,
+            )
         }
+    }
+}
+
+/// Returns what to write instead: the values that there are, if the argument has a list of them.
+fn usage_hint(error: &clap::Error) -> String {
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) if !values.is_empty() => {
+            format!("Use one of these: {}.", values.join(", "))
+        }
+        _ => "Run the command with --help to see its arguments and examples.".to_owned(),
     }
 }
 

@@ -70,7 +70,7 @@ fn reply_text(reply: &Reply) -> String {
         }
         Reply::Note(note) => format!("{}  {}  entry {}", note.pointer, note.id, note.seq),
         Reply::Feed(page) if page.entries.is_empty() => {
-            "no claims here yet: in a repository, connect an agent with `engram connect claude` or `engram connect codex`"
+            "no claims here yet: in a repository, connect an agent; `engram connect` lists those that it knows"
                 .to_owned()
         }
         Reply::Feed(page) => entry_lines(&page.entries),

@@ -1,11 +1,12 @@
-//! `AGENTS.md`: a repository's advice to the agents that work in it. Our section is between two
-//! marker lines; every other byte stays as it is.
+//! `AGENTS.md`: a repository's advice to the agents that work in it; and the files that import it
+//! for agents that read another one. Our section is between two marker lines; every other byte
+//! stays as it is.
 
 use crate::edit::EditError;
 
 pub(crate) const BEGIN: &str = "<!-- engram: begin -->";
 pub(crate) const END: &str = "<!-- engram: end -->";
-const SECTION: &str = "\
+pub(crate) const ADVICE: &str = "\
 ## Engram: the memory that the agents of this repository share
 
 - Before you work on an area, or assume something about it, ask with `engram_query`. `verified: false` means that none of its pointers led to a source: check it first.
@@ -15,9 +16,9 @@ const SECTION: &str = "\
 ";
 
 /// Returns the text with our section, at its end or in the place of an earlier one.
-pub(crate) fn add(text: &str) -> Result<String, EditError> {
+pub(crate) fn add(text: &str, section: &str) -> Result<String, EditError> {
     let eol = eol_of(text);
-    let section = format!("{BEGIN}\n{SECTION}{END}\n").replace('\n', eol);
+    let section = format!("{BEGIN}\n{section}{END}\n").replace('\n', eol);
     if let Some((from, to)) = find_section(text)? {
         let (before, after) = (part(text, 0, from), part(text, to, text.len()));
         // The last line of a file may lack its end.
@@ -34,6 +35,30 @@ pub(crate) fn add(text: &str) -> Result<String, EditError> {
         _ => &eol.repeat(2),
     };
     Ok(format!("{text}{gap}{section}"))
+}
+
+/// Returns the text with a line that imports `AGENTS.md`, unless it has one: then it is right as it
+/// is.
+pub(crate) fn import(text: &str, line: &str) -> Result<String, EditError> {
+    if is_imported(text) {
+        find_section(text).map(|_| text.to_owned())
+    } else {
+        add(text, &format!("{line}\n"))
+    }
+}
+
+/// Whether a line outside code imports `AGENTS.md`. A line that has code in it does not count.
+fn is_imported(text: &str) -> bool {
+    let mut is_code = false;
+    text.lines().any(|line| {
+        let start = line.trim_start();
+        if start.starts_with("```") || start.starts_with("~~~") {
+            is_code = !is_code;
+        }
+        let mut words = line.split_whitespace();
+        let is_import = |it| it == "@AGENTS.md" || it == "@./AGENTS.md";
+        !is_code && !line.contains('`') && words.any(is_import)
+    })
 }
 
 /// Returns the text without our section and without the empty line before it.

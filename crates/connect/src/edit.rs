@@ -8,7 +8,8 @@ use std::{
 use engram_model::{Client, FileChange, Refusal};
 
 use crate::{
-    EntryOwner, agents, claude, codex, entry_owner,
+    EntryOwner, agents,
+    clients::{Dialect, dialect_of},
     file::{Configuration, unreadable},
     program::Server,
     record::EditRecord,
@@ -21,6 +22,8 @@ pub(crate) enum EditError {
     Syntax(String),
     /// Something else is where our entry belongs.
     Shape(&'static str),
+    /// The value of this name is no object.
+    NoObject(&'static str),
     /// A name that may appear once.
     Repeated(&'static str),
     /// The lines around our section are not one pair.
@@ -38,6 +41,7 @@ impl fmt::Display for EditError {
         match self {
             Self::Syntax(message) => f.write_str(message),
             Self::Shape(what) => f.write_str(what),
+            Self::NoObject(name) => write!(f, "{name} is not an object"),
             Self::Repeated(name) => write!(f, "{name} appears twice"),
             Self::Markers => write!(
                 f,
@@ -57,13 +61,15 @@ pub(crate) enum Addition<'a> {
     Entry(&'a Server),
     /// The section of `AGENTS.md`.
     Advice,
+    /// This line, which imports `AGENTS.md` into the file that the agent reads instead.
+    Import(&'static str),
 }
 
 /// A change to one file.
 pub(crate) struct FileEdit {
     client: Client,
-    /// Whether the file is the agent's configuration; otherwise it is the advice that several
-    /// agents share.
+    /// Whether the file is the agent's configuration; otherwise it is advice, which several agents
+    /// may share.
     is_entry: bool,
     undoes: bool,
     home: PathBuf,
@@ -81,10 +87,10 @@ impl FileEdit {
         file: Configuration,
     ) -> Result<Self, Refusal> {
         let text = file.text.as_deref().unwrap_or_default();
-        let after = match (&what, client) {
-            (Addition::Entry(server), Client::Claude) => claude::add(text, server),
-            (Addition::Entry(server), Client::Codex) => codex::add(text, server),
-            (Addition::Advice, _) => agents::add(text),
+        let after = match &what {
+            Addition::Entry(server) => dialect_of(client).add(text, server),
+            Addition::Advice => agents::add(text, agents::ADVICE),
+            Addition::Import(line) => agents::import(text, line),
         };
         let after = after.map_err(|why| unreadable(&file.path, &why))?;
         Ok(Self {
@@ -124,8 +130,8 @@ impl FileEdit {
                 let before = known.and_then(|it| it.before);
                 let left = edit.without(now, before.as_deref());
                 let left = left.map_err(|why| unreadable(&edit.file.path, &why))?;
-                // If the advice held nothing else, the file was ours alone.
-                let is_bare = !is_entry && left != now && left.trim().is_empty();
+                // A file that held nothing else was ours alone.
+                let is_bare = left != now && edit.is_bare(&left);
                 Some(left).filter(|_| !is_bare || before.is_some())
             }
         };
@@ -135,15 +141,28 @@ impl FileEdit {
     /// Returns a text without our part, and with the foreign entry of `before`, if there is one.
     fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let before = before.filter(|it| self.is_foreign(it));
-        match (self.is_entry, self.client) {
-            (true, Client::Claude) => claude::remove(text, before),
-            (true, Client::Codex) => codex::remove(text, before),
-            (false, _) => agents::remove(text),
+        if self.is_entry {
+            self.dialect().remove(text, before)
+        } else {
+            agents::remove(text)
         }
     }
 
     fn is_foreign(&self, text: &str) -> bool {
-        self.is_entry && entry_owner(self.client, text) == Ok(EntryOwner::Foreign)
+        self.is_entry && self.dialect().entry_owner(text) == Ok(EntryOwner::Foreign)
+    }
+
+    /// Whether a text says nothing without our part.
+    fn is_bare(&self, text: &str) -> bool {
+        if self.is_entry {
+            self.dialect().is_bare(text)
+        } else {
+            text.trim().is_empty()
+        }
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        dialect_of(self.client)
     }
 
     /// Returns the home's record of the file.
@@ -178,6 +197,9 @@ impl FileEdit {
             if self.is_any() {
                 self.file.write(self.after())?;
             }
+            if self.after.is_none() && known.as_ref().is_some_and(|it| it.made_folder) {
+                self.file.remove_empty_folder();
+            }
             return match known.filter(|it| it.is_of_others(self.client)) {
                 Some(known) => known.without(self.client).store(&self.home, &self.named),
                 None => {
@@ -187,9 +209,11 @@ impl FileEdit {
             };
         }
         let clients = known.as_ref().map(|it| it.clients.clone());
+        let made_before = known.as_ref().is_some_and(|it| it.made_folder);
         if let (Some(after), true) = (self.after(), self.is_any()) {
             let mut record = EditRecord::new(&self.named, self.text_to_restore(known), after);
             record.clients = clients.unwrap_or_default();
+            record.made_folder = made_before || !self.file.has_folder();
             record.with(self.client).store(&self.home, &self.named)?;
             return self.file.write(self.after());
         }
@@ -204,6 +228,10 @@ impl FileEdit {
     /// Returns whether the file had been written.
     pub(crate) fn take_back(&self, known: Option<EditRecord>) -> Result<bool, Refusal> {
         let is_written = self.file.put_back(self.after())?;
+        let made_folder = self.record().is_some_and(|it| it.made_folder);
+        if made_folder && self.before().is_none() {
+            self.file.remove_empty_folder();
+        }
         match known {
             Some(known) => known.store(&self.home, &self.named)?,
             None => EditRecord::forget(&self.home, &self.named),
@@ -219,8 +247,13 @@ impl FileEdit {
             Some(known) if known.after == before => known.before,
             // Undo puts back a server that ours replaces.
             _ if self.is_foreign(before) => Some(before.to_owned()),
-            // A file that already has our part is not the original: undo removes that part.
-            _ => Some(self.without(before, None).unwrap_or(before.to_owned())),
+            // A file that already has our part is not the original: undo removes that part, and
+            // with it the file, if it says nothing else.
+            _ => {
+                let left = self.without(before, None).unwrap_or(before.to_owned());
+                let is_bare = left != before && self.is_bare(&left);
+                Some(left).filter(|_| !is_bare)
+            }
         }
     }
 }

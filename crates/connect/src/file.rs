@@ -22,57 +22,49 @@ pub(crate) struct Configuration {
     pub(crate) text: Option<String>,
     /// The owner and the permissions.
     about: Option<Metadata>,
+    /// Whether it belongs to the user; otherwise it is part of a repository.
+    is_of_user: bool,
 }
 
 impl Configuration {
-    /// Opens a file of a repository. The author of the repository may have put a link there: it is
-    /// followed only to another file of the working tree.
+    /// Opens a file of a repository. The author of the repository may have put a link there, or in
+    /// place of its folder: it is followed only to another place in the working tree.
     pub(crate) fn of_repository(root: &Path, name: &str) -> Result<Self, Refusal> {
-        let unreadable = |error| unreadable(root, &error);
-        let root = root.canonicalize().map_err(unreadable)?;
+        let root = root
+            .canonicalize()
+            .map_err(|error| unreadable(root, &error))?;
         let named = root.join(name);
-        if !named.is_symlink() {
-            return Self::read(named);
+        let folder = named.parent().unwrap_or(&root);
+        let named = if folder.is_symlink() {
+            let file = named.file_name().unwrap_or_default();
+            follow_link(&root, folder)?.join(file)
+        } else {
+            named
+        };
+        if named.is_symlink() {
+            return Self::read(follow_link(&root, &named)?, false);
         }
-        match named.canonicalize() {
-            Ok(path) if is_within(&root, &path) => Self::read(path),
-            Ok(path) => Err(Refusal::new(
-                Code::ScopeDenied,
-                format!(
-                    "{} is a link that leaves the working tree, to {}",
-                    named.display(),
-                    path.display()
-                ),
-                LINKED,
-            )),
-            Err(error) => Err(Refusal::new(
-                Code::ScopeDenied,
-                format!("{} is a broken link: {error}", named.display()),
-                LINKED,
-            )),
-        }
+        Self::read(named, false)
     }
 
     /// Opens a file of the user's own, which may be a link to another place.
     pub(crate) fn of_user(named: &Path) -> Result<Self, Refusal> {
         let path = resolve(named).map_err(|error| unreadable(named, &error))?;
-        Self::read(path)
+        Self::read(path, true)
     }
 
-    fn read(path: PathBuf) -> Result<Self, Refusal> {
-        match read(&path) {
-            Ok((text, about)) => Ok(Self {
-                path,
-                text: Some(text),
-                about: Some(about),
-            }),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self {
-                path,
-                text: None,
-                about: None,
-            }),
-            Err(error) => Err(unreadable(&path, &error)),
-        }
+    fn read(path: PathBuf, is_of_user: bool) -> Result<Self, Refusal> {
+        let (text, about) = match read(&path) {
+            Ok((text, about)) => (Some(text), Some(about)),
+            Err(error) if error.kind() == ErrorKind::NotFound => (None, None),
+            Err(error) => return Err(unreadable(&path, &error)),
+        };
+        Ok(Self {
+            path,
+            text,
+            about,
+            is_of_user,
+        })
     }
 
     /// Whether the owner made the file read-only.
@@ -110,7 +102,7 @@ impl Configuration {
 
     /// Restores what was read, but only over `text`. Returns whether the file held `text`.
     pub(crate) fn put_back(&self, text: Option<&str>) -> Result<bool, Refusal> {
-        let now = Self::read(self.path.clone())?;
+        let now = Self::read(self.path.clone(), self.is_of_user)?;
         if now.text == self.text {
             return Ok(false);
         }
@@ -149,13 +141,26 @@ impl Configuration {
         )
     }
 
+    pub(crate) fn has_folder(&self) -> bool {
+        self.folder().is_dir()
+    }
+
+    /// Removes the folder, unless something else is in it.
+    pub(crate) fn remove_empty_folder(&self) {
+        let _ = fs::remove_dir(self.folder());
+    }
+
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
     /// Creates the new file beside the old one, under an unpredictable name.
     fn draft(&self, text: &str) -> io::Result<NamedTempFile> {
-        make_private_folder(self.folder())?;
+        if self.is_of_user {
+            make_private_folder(self.folder())?;
+        } else {
+            fs::create_dir_all(self.folder())?;
+        }
         let mut draft = tempfile::Builder::new();
         // A new file gets the usual permissions. A replacement stays private until it has the old
         // file's.
@@ -173,12 +178,34 @@ impl Configuration {
     }
 }
 
-const LINKED: &str = "Nothing was changed. Replace the link with a file, then try again.";
+const LINKED: &str =
+    "Nothing was changed. Replace the link with what it should lead to, then try again.";
 
 fn read(path: &Path) -> io::Result<(String, Metadata)> {
     let file = open_file(path, Links::Refused)?;
     let about = file.metadata()?;
     Ok((read_text(file, LARGEST)?, about))
+}
+
+/// Follows a link of a repository.
+fn follow_link(root: &Path, link: &Path) -> Result<PathBuf, Refusal> {
+    let (link_path, hint) = (link.display(), LINKED);
+    match link.canonicalize() {
+        Ok(path) if is_within(root, &path) => Ok(path),
+        Ok(path) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "{link_path} is a link that leaves the working tree, to {}",
+                path.display()
+            ),
+            hint,
+        )),
+        Err(error) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("{link_path} is a broken link: {error}"),
+            hint,
+        )),
+    }
 }
 
 /// Whether a path is part of the working tree; git's own files are not.

@@ -7,32 +7,35 @@
 //! **Never:** writes what was not shown, asks or prints anything, or knows its caller.
 
 mod agents;
-mod claude;
-mod codex;
+mod clients;
 mod edit;
 mod file;
+mod json;
 mod program;
 mod record;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod toml;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use engram_model::{Client, Code, ConnectReply, Connected, Connection, Refusal};
 
 pub use program::{find_program, hints, short_name};
 pub use record::configurations_naming;
 
-use edit::{Addition, EditError, FileEdit};
+use clients::dialect_of;
+use edit::{Addition, FileEdit};
 use file::{Configuration, read_only, unreadable};
 use program::Server;
 use record::EditRecord;
 
 /// The name of our entry in every client.
 const NAME: &str = "engram";
-/// The file that Claude Code reads in a repository.
-const MCP: &str = ".mcp.json";
 /// The file that many agents read in a repository.
 const AGENTS: &str = "AGENTS.md";
 
@@ -50,14 +53,12 @@ pub struct ConnectTarget {
 pub struct ConfigurationChange {
     client: Client,
     edit: FileEdit,
-    advice: Advice,
+    advice: Vec<Advice>,
     replaces: bool,
 }
 
-/// The plan for `AGENTS.md`.
+/// The plan for a file of advice: `AGENTS.md`, or one that imports it.
 enum Advice {
-    /// No plan: no working tree is open.
-    None,
     /// It changes, or already is as it should be.
     Edit(FileEdit),
     /// It stays unchanged, since it cannot be changed safely.
@@ -70,31 +71,36 @@ impl ConfigurationChange {
     /// # Errors
     /// There is no file to change, it cannot be read, or the home's path is not UTF-8.
     pub fn connect(client: Client, place: &ConnectTarget, program: &str) -> Result<Self, Refusal> {
-        let (named, file) = open_configuration(client, place)?;
+        let dialect = dialect_of(client);
+        let server = dialect.server(program, place)?;
+        let (named, file) = dialect.open(place)?;
+        let add =
+            |what| move |named, file| FileEdit::adding((client, what), &place.home, named, file);
+        let mut advice = plan_advice(place, AGENTS, add(Addition::Advice));
+        if let (Some((name, line)), [Advice::Edit(_)]) = (dialect.imports, &*advice) {
+            advice.extend(plan_advice(place, name, add(Addition::Import(line))));
+        }
         Ok(Self {
-            advice: plan_advice(place, |home, named, file| {
-                FileEdit::adding((client, Addition::Advice), home, named, file)
-            }),
-            ..Self::adding(client, &place.home, named, file, program)?
+            advice: without_links(advice),
+            ..Self::adding(client, &server, &place.home, named, file)?
         })
     }
 
     fn adding(
         client: Client,
+        server: &Server,
         home: &Path,
         named: PathBuf,
         file: Configuration,
-        program: &str,
     ) -> Result<Self, Refusal> {
-        let server = Server::new(program, home)?;
         let text = file.text.as_deref().unwrap_or_default();
-        let replaces = entry_owner(client, text).map_err(|why| unreadable(&file.path, &why))?;
-        let replaces = replaces == EntryOwner::Foreign;
+        let owner = dialect_of(client).entry_owner(text);
+        let owner = owner.map_err(|why| unreadable(&file.path, &why))?;
         Ok(Self {
             client,
-            edit: FileEdit::adding((client, Addition::Entry(&server)), home, named, file)?,
-            advice: Advice::None,
-            replaces,
+            edit: FileEdit::adding((client, Addition::Entry(server)), home, named, file)?,
+            advice: Vec::new(),
+            replaces: owner == EntryOwner::Foreign,
         })
     }
 
@@ -105,11 +111,18 @@ impl ConfigurationChange {
     /// # Errors
     /// As [`ConfigurationChange::connect`].
     pub fn undo(client: Client, place: &ConnectTarget) -> Result<Self, Refusal> {
-        let (named, file) = open_configuration(client, place)?;
+        let dialect = dialect_of(client);
+        let (named, file) = dialect.open(place)?;
+        let names = [AGENTS]
+            .into_iter()
+            .chain(dialect.imports.map(|(name, _)| name));
+        let advice = names.flat_map(|name| {
+            plan_advice(place, name, |named, file| {
+                FileEdit::taking_out((client, false), &place.home, named, file)
+            })
+        });
         Ok(Self {
-            advice: plan_advice(place, |home, named, file| {
-                FileEdit::taking_out((client, false), home, named, file)
-            }),
+            advice: without_links(advice.collect()),
             ..Self::taking_out(client, &place.home, named, file)?
         })
     }
@@ -123,7 +136,7 @@ impl ConfigurationChange {
         Ok(Self {
             client,
             edit: FileEdit::taking_out((client, true), home, named, file)?,
-            advice: Advice::None,
+            advice: Vec::new(),
             replaces: false,
         })
     }
@@ -138,14 +151,19 @@ impl ConfigurationChange {
         &self.edit.file.path
     }
 
-    /// Returns the path of the repository's advice to agents if it changes, or that path with the
-    /// reason why it stays unchanged.
-    pub fn advice(&self) -> Option<(&Path, Option<&Refusal>)> {
-        match &self.advice {
-            Advice::Edit(edit) if edit.is_any() => Some((&edit.file.path, None)),
-            Advice::Left(path, why) => Some((path, Some(why))),
-            _ => None,
-        }
+    /// Returns the files that change, each by its usual name and with links resolved.
+    pub fn changed_files(&self) -> impl Iterator<Item = (&Path, &Path)> {
+        let changes = self.edits().filter(|it| it.is_any());
+        changes.map(|it| (&*it.named, &*it.file.path))
+    }
+
+    /// Returns the files of advice that stay unchanged although they should change, each with the
+    /// reason.
+    pub fn left_files(&self) -> impl Iterator<Item = (&Path, &Refusal)> {
+        self.advice.iter().filter_map(|it| match it {
+            Advice::Edit(_) => None,
+            Advice::Left(path, why) => Some((&**path, why)),
+        })
     }
 
     /// Whether there is anything to write.
@@ -159,14 +177,14 @@ impl ConfigurationChange {
     }
 
     fn edits(&self) -> impl Iterator<Item = &FileEdit> {
-        let advice = match &self.advice {
+        let advice = self.advice.iter().filter_map(|it| match it {
             Advice::Edit(edit) => Some(edit),
-            _ => None,
-        };
+            Advice::Left(..) => None,
+        });
         [&self.edit].into_iter().chain(advice)
     }
 
-    /// Writes both files or neither, each only if it still holds what the plan started from.
+    /// Writes all files or none, each only if it still holds what the plan started from.
     ///
     /// # Errors
     /// A file has changed or cannot be written. Files written before it are restored; if that fails
@@ -216,17 +234,18 @@ fn after_taking_back(mut why: Refusal, (edit, record): (&FileEdit, Option<EditRe
     why
 }
 
-/// Plans the edit of `AGENTS.md` at the root of the working tree, if one is open.
+/// Plans the edit of a file of advice at the root of the working tree, if one is open.
 fn plan_advice(
     place: &ConnectTarget,
-    edit: impl FnOnce(&Path, PathBuf, Configuration) -> Result<FileEdit, Refusal>,
-) -> Advice {
+    name: &str,
+    edit: impl FnOnce(PathBuf, Configuration) -> Result<FileEdit, Refusal>,
+) -> Vec<Advice> {
     let Ok(root) = project_root(place.repo.as_deref()) else {
-        return Advice::None;
+        return Vec::new();
     };
-    let named = root.join(AGENTS);
-    let file = Configuration::of_repository(&root, AGENTS);
-    let planned = file.and_then(|file| edit(&place.home, named.clone(), file));
+    let named = root.join(name);
+    let file = Configuration::of_repository(&root, name);
+    let planned = file.and_then(|file| edit(named.clone(), file));
     let writable = planned.and_then(|edit| {
         if edit.is_any() && edit.file.is_read_only() {
             Err(read_only(&edit.file.path))
@@ -234,20 +253,33 @@ fn plan_advice(
             Ok(edit)
         }
     });
-    match writable {
+    vec![match writable {
         Ok(edit) => Advice::Edit(edit),
         Err(why) => Advice::Left(named, why),
-    }
+    }]
+}
+
+/// Drops each file that is a link to one before it: `CLAUDE.md` may be a link to `AGENTS.md`, or
+/// the other way round.
+fn without_links(mut advice: Vec<Advice>) -> Vec<Advice> {
+    let mut paths = BTreeSet::new();
+    advice.retain(|it| match it {
+        Advice::Edit(edit) => paths.insert(edit.file.path.clone()),
+        Advice::Left(..) => true,
+    });
+    advice
 }
 
 /// Returns whether an agent is connected. `program` is what it would run, if known.
 pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) -> Connection {
     let state = || -> Result<Connected, Refusal> {
-        let (named, file) = open_configuration(client, place)?;
+        let dialect = dialect_of(client);
+        let (named, file) = dialect.open(place)?;
         let text = file.text.as_deref().unwrap_or_default();
-        let entry = entry_owner(client, text).map_err(|why| unreadable(&file.path, &why))?;
-        let running = program.unwrap_or(NAME);
-        let change = ConfigurationChange::adding(client, &place.home, named, file, running)?;
+        let entry = dialect.entry_owner(text);
+        let entry = entry.map_err(|why| unreadable(&file.path, &why))?;
+        let server = dialect.server(program.unwrap_or(NAME), place)?;
+        let change = ConfigurationChange::adding(client, &server, &place.home, named, file)?;
         Ok(match entry {
             EntryOwner::None => Connected::No,
             EntryOwner::Foreign => Connected::Stranger,
@@ -282,25 +314,7 @@ impl EntryOwner {
     }
 }
 
-fn open_configuration(
-    client: Client,
-    place: &ConnectTarget,
-) -> Result<(PathBuf, Configuration), Refusal> {
-    match client {
-        Client::Claude => {
-            let root = project_root(place.repo.as_deref())?;
-            let file = Configuration::of_repository(&root, MCP)?;
-            Ok((root.join(MCP), file))
-        }
-        Client::Codex => {
-            let named = codex::path()?;
-            let file = Configuration::of_user(&named)?;
-            Ok((named, file))
-        }
-    }
-}
-
-/// Returns the root of the working tree, where Claude Code reads `.mcp.json`.
+/// Returns the root of the working tree, where agents read their configuration.
 fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     let repo = repo.ok_or_else(|| {
         Refusal::new(
@@ -310,11 +324,4 @@ fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
         )
     })?;
     engram_engine::working_tree(repo)
-}
-
-fn entry_owner(client: Client, text: &str) -> Result<EntryOwner, EditError> {
-    match client {
-        Client::Claude => claude::entry_owner(text),
-        Client::Codex => codex::entry_owner(text),
-    }
 }

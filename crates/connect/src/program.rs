@@ -11,9 +11,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(program: &str, home: &Path) -> Result<Self, Refusal> {
+    /// `repo` is the repository, for a client that may start the program elsewhere.
+    pub(crate) fn new(program: &str, home: &Path, repo: Option<&Path>) -> Result<Self, Refusal> {
         let home = home_argument(home)?.map(|it| ["--home".to_owned(), it]);
-        let args = home.into_iter().flatten().chain(["mcp".to_owned()]);
+        let repo = repo.map(utf8_of).transpose()?;
+        let repo = repo.map(|it| ["--repo".to_owned(), it]);
+        let options = home.into_iter().chain(repo).flatten();
+        let args = options.chain(["mcp".to_owned()]);
         Ok(Self {
             command: program.to_owned(),
             args: args.collect(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::{AGENTS, MCP, codex, project_root};
+use crate::{ConnectTarget, clients::dialect_of};
 
 /// The folder of records in a home.
 const RECORDS: &str = "connect";
@@ -26,6 +26,9 @@ pub(crate) struct EditRecord {
     /// The agents that need the change, for a file that several share.
     #[serde(default)]
     pub(crate) clients: Vec<Client>,
+    /// Whether the file's folder was created for it.
+    #[serde(default)]
+    pub(crate) made_folder: bool,
 }
 
 impl EditRecord {
@@ -35,6 +38,7 @@ impl EditRecord {
             before,
             after: after.to_owned(),
             clients: Vec::new(),
+            made_folder: false,
         }
     }
 
@@ -122,25 +126,33 @@ pub fn configurations_naming(
 ) -> Vec<(PathBuf, String)> {
     let records = std::fs::read_dir(home.join(RECORDS)).into_iter().flatten();
     let written = records.filter_map(|it| EditRecord::read(&it.ok()?.path())?.path);
-    let here = project_root(repo).map(|it| it.join(MCP));
-    let written = written.map(PathBuf::from);
-    let mut paths: Vec<PathBuf> = written.filter(|it| !it.ends_with(AGENTS)).collect();
-    paths.extend(here.into_iter().chain(codex::path()));
+    let place = ConnectTarget {
+        home: home.to_owned(),
+        repo: repo.map(Path::to_owned),
+    };
+    let here = |client: &Client| dialect_of(*client).open(&place).ok().map(|(path, _)| path);
+    let mut paths: Vec<PathBuf> = written.map(PathBuf::from).collect();
+    paths.extend(Client::ALL.iter().filter_map(here));
     paths.sort();
     paths.dedup();
     let former = former.display().to_string();
-    let mut named = Vec::new();
-    for path in paths {
-        if read_file(&path, LARGEST).is_ok_and(|it| it.contains(&former)) {
-            let command = if path.ends_with(MCP) {
-                let root = path.parent().unwrap_or(&path).display().to_string();
-                let agent = Client::Claude.name();
-                format!("engram --repo {} connect {agent}", shell_quoted(&root))
-            } else {
-                format!("engram connect {}", Client::Codex.name())
-            };
-            named.push((path, command));
-        }
-    }
+    let names = |it: &PathBuf| read_file(it, LARGEST).is_ok_and(|it| it.contains(&former));
+    let named = paths.into_iter().filter(names);
     named
+        .filter_map(|path| Some((path.clone(), command_for(&path)?)))
+        .collect()
+}
+
+/// Returns the command that writes a configuration again, if the file is one.
+fn command_for(path: &Path) -> Option<String> {
+    Client::ALL.iter().find_map(|client| {
+        let dialect = dialect_of(*client);
+        let root = dialect.root_of(path);
+        let repo = match root {
+            Some(root) => format!(" --repo {}", shell_quoted(&root.display().to_string())),
+            None if dialect.is_of_user(path) => String::new(),
+            None => return None,
+        };
+        Some(format!("engram{repo} connect {}", client.name()))
+    })
 }

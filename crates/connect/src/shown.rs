@@ -1,11 +1,11 @@
 //! How a change is shown.
 
-use engram_model::{AdviceShown, ChangeShown, ChangedLine, FileShown, LineChange};
+use engram_model::{ChangeShown, ChangedLine, FileLeft, FileShown, LineChange};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
 
-use crate::{Advice, ConfigurationChange, edit::FileEdit};
+use crate::{ConfigurationChange, edit::FileEdit};
 
 /// The number of unchanged lines shown around changed ones.
 const AROUND: usize = 3;
@@ -23,14 +23,18 @@ impl ConfigurationChange {
     pub(crate) fn change_shown(&self) -> ChangeShown {
         ChangeShown {
             client: self.client,
-            file: self.edit.file_shown(),
-            advice: match &self.advice {
-                Advice::Edit(edit) if edit.is_any() => {
-                    Some(AdviceShown::Changed(edit.file_shown()))
-                }
-                Advice::Left(_, why) => Some(AdviceShown::Left(why.clone())),
-                _ => None,
-            },
+            files: self
+                .edits()
+                .filter(|it| it.is_any())
+                .map(FileEdit::file_shown)
+                .collect(),
+            left: self
+                .left_files()
+                .map(|(path, why)| FileLeft {
+                    path: path.display().to_string(),
+                    why: why.clone(),
+                })
+                .collect(),
             replaces: self.replaces,
             is_any: self.is_any(),
             digest: self.digest(),

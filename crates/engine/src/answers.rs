@@ -141,6 +141,13 @@ impl Engine {
             .inspect_err(log_cause);
         if let Some(begun) = begun {
             let project = context.cached_project();
+            let begun = match (context.agent(), context.repo()) {
+                (Ok(Some(agent)), Ok(repo)) => {
+                    let folder = repo.map(|it| it.common_dir());
+                    begun.from_agent(&names::recorded_name(&agent.label), folder)
+                }
+                _ => begun,
+            };
             self.calls
                 .log_call(begun, project, self.world.now(), answered.as_ref().err());
         }

@@ -9,29 +9,123 @@ use crate::Refusal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Client {
-    /// Claude Code: `.mcp.json` of the repository.
+    /// Claude Code.
     Claude,
-    /// Codex: `config.toml` in its home.
+    /// Codex.
     Codex,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code with GitHub Copilot.
+    VsCode,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+    /// Zed.
+    Zed,
+    /// Windsurf.
+    Windsurf,
+}
+
+/// What people read about a client.
+struct ClientWords {
+    title: &'static str,
+    name: &'static str,
+    /// The file that is written.
+    file: &'static str,
+    /// What the client asks of its user before it starts our server.
+    approval: &'static str,
 }
 
 impl Client {
     /// Every client.
-    pub const ALL: &[Self] = &[Self::Claude, Self::Codex];
+    pub const ALL: &[Self] = &[
+        Self::Claude,
+        Self::Codex,
+        Self::Cursor,
+        Self::VsCode,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Zed,
+        Self::Windsurf,
+    ];
 
     /// Its product name.
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::Claude => "Claude Code",
-            Self::Codex => "Codex",
-        }
+        self.words().title
     }
 
     /// Its name as a command-line argument.
     pub const fn name(self) -> &'static str {
+        self.words().name
+    }
+
+    /// The file in which it is connected, for people.
+    pub const fn file(self) -> &'static str {
+        self.words().file
+    }
+
+    /// What its user must do before it starts our server, as a sentence; empty if nothing.
+    pub const fn approval(self) -> &'static str {
+        self.words().approval
+    }
+
+    /// Their names as command-line arguments, as a list.
+    pub fn names() -> String {
+        let names: Vec<&str> = Self::ALL.iter().map(|it| it.name()).collect();
+        names.join(", ")
+    }
+
+    const fn words(self) -> ClientWords {
         match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
+            Self::Claude => ClientWords {
+                title: "Claude Code",
+                name: "claude",
+                file: "this repository's .mcp.json",
+                approval: "Claude Code asks once whether to use this server. Approve it.",
+            },
+            Self::Codex => ClientWords {
+                title: "Codex",
+                name: "codex",
+                file: "your ~/.codex/config.toml",
+                approval: "",
+            },
+            Self::Cursor => ClientWords {
+                title: "Cursor",
+                name: "cursor",
+                file: "this repository's .cursor/mcp.json",
+                approval: "Cursor asks once whether to use this server. Approve it, or turn it on in Cursor's settings.",
+            },
+            Self::VsCode => ClientWords {
+                title: "VS Code (Copilot)",
+                name: "vscode",
+                file: "this repository's .vscode/mcp.json",
+                approval: "VS Code asks once whether to trust this server. Trust it.",
+            },
+            Self::Gemini => ClientWords {
+                title: "Gemini CLI",
+                name: "gemini",
+                file: "this repository's .gemini/settings.json",
+                approval: "Gemini CLI uses this server only in a folder that you trust. Trust it when it asks.",
+            },
+            Self::Opencode => ClientWords {
+                title: "opencode",
+                name: "opencode",
+                file: "this repository's opencode.json",
+                approval: "",
+            },
+            Self::Zed => ClientWords {
+                title: "Zed",
+                name: "zed",
+                file: "this repository's .zed/settings.json",
+                approval: "Zed uses this server only in a project that you trust. Trust it when it asks.",
+            },
+            Self::Windsurf => ClientWords {
+                title: "Windsurf",
+                name: "windsurf",
+                file: "your ~/.codeium/windsurf/mcp_config.json, for this repository alone",
+                approval: "",
+            },
         }
     }
 }
@@ -66,10 +160,10 @@ pub enum Connected {
 pub struct ChangeShown {
     /// Which agent.
     pub client: Client,
-    /// The change to its configuration file.
-    pub file: FileShown,
-    /// The change to the repository's `AGENTS.md`, if there is something to report.
-    pub advice: Option<AdviceShown>,
+    /// The files that change: its configuration first, then the repository's advice to agents.
+    pub files: Vec<FileShown>,
+    /// The files of advice that stay unchanged, although they should change.
+    pub left: Vec<FileLeft>,
     /// Whether it replaces another server that has our name.
     pub replaces: bool,
     /// Whether there is anything to write.
@@ -79,14 +173,13 @@ pub struct ChangeShown {
     pub digest: String,
 }
 
-/// What happens to the repository's `AGENTS.md`.
+/// A file that stays unchanged, since it cannot be changed safely.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AdviceShown {
-    /// It changes like this.
-    Changed(FileShown),
-    /// It stays unchanged, for this reason.
-    Left(Refusal),
+pub struct FileLeft {
+    /// The file.
+    pub path: String,
+    /// The reason.
+    pub why: Refusal,
 }
 
 /// What changes in a file.

@@ -45,8 +45,8 @@ pub use conflict::{
     RISK_POINTERS, Resolve, ResolveReply, Settle, Settled, Severity, Tier,
 };
 pub use connection::{
-    AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,
-    Connection, FileChange, FileShown, LineChange, shell_quoted,
+    ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
+    FileLeft, FileShown, LineChange, shell_quoted,
 };
 pub use did::Did;
 pub use engram::{
@@ -70,7 +70,7 @@ pub use reply::{
     AgentOpened, AgentStatus, AgentsReply, AnswerQuality, Budget, Delivered, Delivery,
     Dereferenced, FeedPage, Finding, ForgetReply, Meter, MetricsReply, NoteReply, Noticed, Outcome,
     ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply,
-    SentReply, Spending, StatusReply, ValidReply,
+    SentReply, SignOfLife, Spending, StatusReply, ValidReply,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,

@@ -1,6 +1,8 @@
 //! What an empty home shows: how to connect an agent, and that the window waits for it.
 
-use engram_model::{Engram, ask};
+use std::time::Duration;
+
+use engram_model::{Engram, SignOfLife, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -13,12 +15,15 @@ use super::{
 use crate::{
     app::reading,
     feed::EngramList,
+    tags::Tag,
     words::{self, say},
 };
 
 /// The element that takes the focus at first, so that the first Tab reaches the page's first
 /// button.
 const WELCOME: &str = "welcome";
+/// How often the page looks for a first sign of life of an agent.
+const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) fn focus_welcome() {
     dom::next_frame(|| {
@@ -62,6 +67,8 @@ pub(crate) fn FirstRun() -> impl IntoView {
         Link::Lost => say::first::LOST,
     };
     let is_lost = move || app.connection.link.get() == Link::Lost;
+    look_for_life(app);
+    let life = move || sign_of_life(app);
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome" id=WELCOME tabindex="-1">
@@ -90,12 +97,34 @@ pub(crate) fn FirstRun() -> impl IntoView {
                     <li>
                         <h2>{say::first::WATCH}</h2>
                         <p>{say::first::WATCH_MEANS}</p>
+                        <p class="sign-of-life" data-testid="sign-of-life" hidden=move || life().is_none()>{life}</p>
                         <p class="waiting" data-testid="waiting" role="status"><span class="pulse" hidden=is_lost aria-hidden="true"></span>{waiting}</p>
                     </li>
                 </ol>
             </div>
         </main>
     }
+}
+
+/// Asks again while the page is shown, since the journal does not record that an agent asked.
+fn look_for_life(app: App) {
+    let look = move || {
+        app.tick();
+        app.stale.touch(Tag::Status);
+    };
+    if let Ok(timer) = set_interval_with_handle(look, LOOK) {
+        on_cleanup(move || timer.clear());
+    }
+}
+
+/// Returns a sentence on the agent that called last.
+fn sign_of_life(app: App) -> Option<String> {
+    let sign: SignOfLife = app
+        .status
+        .with(|it| it.as_ref().and_then(|it| it.sign_of_life.clone()))?;
+    let ago = app.clock.get().exactly_ago(sign.at);
+    let agent = words::visible(&sign.agent);
+    Some(say::first::agent_called(&agent, &ago, sign.questions))
 }
 
 /// A note that the claims are a sample, with a button to remove them.

@@ -48,6 +48,16 @@ impl Clock {
         }
     }
 
+    /// How long ago, in a sentence about something that has just happened: `5 s ago`, `4 min ago`,
+    /// `on 27 Nov`.
+    pub fn exactly_ago(&self, at: Timestamp) -> String {
+        match self.now.as_second().saturating_sub(at.as_second()) {
+            seconds @ ..60 => format!("{} s ago", seconds.max(0)),
+            60..86_400 => format!("{} ago", self.ago(at)),
+            _ => format!("on {}", self.day(at)),
+        }
+    }
+
     /// The day: `27 Nov`, with the year if it is not the current one.
     pub fn day(&self, at: Timestamp) -> String {
         let date = self.offset.to_datetime(at);
@@ -134,6 +144,17 @@ mod tests {
         ] {
             let at = Timestamp::from_second(1_800_000_000 - seconds).unwrap();
             assert_eq!(clock.ago(at), want, "{seconds} s ago");
+        }
+        for (seconds, want) in [
+            (-30, "0 s ago"),
+            (5, "5 s ago"),
+            (59, "59 s ago"),
+            (60, "1 min ago"),
+            (7_200, "2 h ago"),
+            (86_400, "on 14 Jan"),
+        ] {
+            let at = Timestamp::from_second(1_800_000_000 - seconds).unwrap();
+            assert_eq!(clock.exactly_ago(at), want, "{seconds} s ago");
         }
         let midnight: Timestamp = "2027-01-14T23:30:00Z".parse().unwrap();
         assert_eq!(clock.moment(midnight), "15 Jan, 01:30");

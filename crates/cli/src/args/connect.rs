@@ -1,12 +1,16 @@
 //! Arguments of `engram connect`.
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use engram_model::Client;
 
 #[derive(Args, Debug)]
 pub(crate) struct ConnectArgs {
     /// Which agent to connect; without one, lists them
-    pub(crate) client: Option<ClientArg>,
+    #[arg(value_parser = client_parser())]
+    pub(crate) client: Option<Client>,
     /// Remove engram again
     #[arg(long, requires = "client")]
     pub(crate) undo: bool,
@@ -15,19 +19,12 @@ pub(crate) struct ConnectArgs {
     pub(crate) yes: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClientArg {
-    /// Claude Code: this repository's .mcp.json
-    Claude,
-    /// Codex: config.toml in its home
-    Codex,
-}
-
-impl ClientArg {
-    pub(crate) fn client(self) -> Client {
-        match self {
-            Self::Claude => Client::Claude,
-            Self::Codex => Client::Codex,
-        }
-    }
+/// Returns a parser that knows every client by its name.
+fn client_parser() -> impl TypedValueParser<Value = Client> {
+    let value =
+        |it: &Client| PossibleValue::new(it.name()).help(format!("{}: {}", it.title(), it.file()));
+    PossibleValuesParser::new(Client::ALL.iter().map(value)).try_map(|name| {
+        let named = Client::ALL.iter().find(|it| it.name() == name);
+        named.copied().ok_or("no such client")
+    })
 }

@@ -16,7 +16,7 @@ use engram_model::Scope;
 pub(crate) use agents::{AgentsVerb, GrantVerb, IssueGrantArgs, OpenAgentArgs, RequestsVerb};
 pub(crate) use claims::{DerefArgs, FeedArgs, NoteArgs, PutArgs, QueryArgs};
 pub(crate) use conflicts::{ConflictsArgs, ConflictsVerb, ResolveArgs};
-pub(crate) use connect::{ClientArg, ConnectArgs};
+pub(crate) use connect::ConnectArgs;
 pub(crate) use messages::{BriefVerb, MessageVerb};
 pub(crate) use pointers::PointersVerb;
 pub(crate) use serve::{ServeArgs, ToolsetArg};
@@ -221,11 +221,13 @@ Pointers:
     },
     /// Connect a coding agent: shows the change, asks, then writes it
     #[command(after_help = "Examples:
+  engram connect                 lists the agents that can be connected
   engram connect claude          adds engram to this repository's .mcp.json
   engram connect codex           adds engram to Codex's config.toml
   engram connect claude --undo   removes it again
 
-Also adds a section to the repository's AGENTS.md that tells agents how to use Engram.")]
+Also adds a section to the repository's AGENTS.md that tells agents how to use Engram. CLAUDE.md and
+GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
     Connect(ConnectArgs),
     /// Serve the Model Context Protocol on standard input and output
     #[command(after_help = "Examples:

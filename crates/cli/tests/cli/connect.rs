@@ -6,11 +6,40 @@ use serde_json::{Value, json};
 
 use crate::fixture::Sandbox;
 
-/// Returns each client with its configuration file.
-fn clients(sandbox: &Sandbox) -> [(&'static str, PathBuf); 2] {
+/// A client with its configuration file.
+struct ClientFile {
+    name: &'static str,
+    path: PathBuf,
+    /// The name of the object around the servers; none in TOML.
+    key: Option<&'static str>,
+}
+
+impl ClientFile {
+    /// A text for this client, from that for Claude Code or that for Codex.
+    fn text(&self, claude: &str, codex: &str) -> String {
+        match self.key {
+            Some(key) => claude.replace("mcpServers", key),
+            None => codex.to_owned(),
+        }
+    }
+}
+
+fn clients(sandbox: &Sandbox) -> [ClientFile; 8] {
+    let of = |name, path, key| ClientFile { name, path, key };
+    let repo = |file| sandbox.repo().join(file);
     [
-        ("claude", sandbox.repo().join(".mcp.json")),
-        ("codex", sandbox.path("codex/config.toml")),
+        of("claude", repo(".mcp.json"), Some("mcpServers")),
+        of("codex", sandbox.path("codex/config.toml"), None),
+        of("cursor", repo(".cursor/mcp.json"), Some("mcpServers")),
+        of("vscode", repo(".vscode/mcp.json"), Some("servers")),
+        of("gemini", repo(".gemini/settings.json"), Some("mcpServers")),
+        of("opencode", repo("opencode.json"), Some("mcp")),
+        of("zed", repo(".zed/settings.json"), Some("context_servers")),
+        of(
+            "windsurf",
+            sandbox.path("person/.codeium/windsurf/mcp_config.json"),
+            Some("mcpServers"),
+        ),
     ]
 }
 
@@ -21,37 +50,33 @@ fn read(path: &PathBuf) -> Option<String> {
 const CLAUDE: &str = "{\n  // my servers\n  \"mcpServers\": {\n    \"zeta\": { \"command\": \"zeta\" }, /* last */\n    \"alpha\": { \"command\": \"alpha\", \"args\": [ ] }\n  },\n  \"other\":   [1,2]\n}\n";
 const CODEX: &str = "# mine\nmodel = \"o\"   # keep\n\n[mcp_servers.zeta]\ncommand = 'zeta' # z\n\n[tui]\nb = 1\na = 2\n# the end\n";
 
-/// Contents that each client's file may have had before.
-fn configurations_before(client: &str) -> Vec<Option<&'static str>> {
-    match client {
-        "claude" => vec![
-            None,
-            Some(""),
-            Some("{}"),
-            Some("{\"a\":1}"),
-            Some("{ \"mcpServers\": {} }\r\n"),
-            Some(CLAUDE),
-        ],
-        _ => vec![
-            None,
-            Some(""),
-            Some("a = 1"),
-            Some("mcp_servers = { zeta = { command = \"z\" } }\n"),
-            Some("[mcp_servers]\n"),
-            Some(CODEX),
-        ],
-    }
+/// Contents that a client's file may have had before.
+fn configurations_before(client: &ClientFile) -> Vec<Option<String>> {
+    let texts = [
+        ("", ""),
+        ("{}", "a = 1"),
+        (
+            "{\"a\":1}",
+            "mcp_servers = { zeta = { command = \"z\" } }\n",
+        ),
+        ("{ \"mcpServers\": {} }\r\n", "[mcp_servers]\n"),
+        (CLAUDE, CODEX),
+    ];
+    let texts = texts.map(|(claude, codex)| Some(client.text(claude, codex)));
+    [None].into_iter().chain(texts).collect()
 }
 
 #[test]
 fn connecting_shows_then_writes_then_takes_back_to_the_byte() {
     let sandbox = Sandbox::new();
-    for (client, path) in clients(&sandbox) {
-        for before in configurations_before(client) {
-            let _ = fs::remove_file(&path);
+    for file in clients(&sandbox) {
+        let (client, path) = (file.name, &file.path);
+        for before in configurations_before(&file) {
+            let before = before.as_deref();
+            let _ = fs::remove_file(path);
             if let Some(before) = before {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(&path, before).unwrap();
+                fs::write(path, before).unwrap();
             }
             let shown = sandbox.json(&["connect", client]);
             assert_eq!(
@@ -61,14 +86,14 @@ fn connecting_shows_then_writes_then_takes_back_to_the_byte() {
             assert_eq!(shown["path"], path.to_str().unwrap());
             let diff = shown["diff"].as_str().unwrap();
             assert!(diff.contains("engram") && diff.contains("mcp"), "{diff}");
-            assert_eq!(read(&path).as_deref(), before, "shown, not written");
+            assert_eq!(read(path).as_deref(), before, "shown, not written");
             let plain = sandbox.run(&["connect", client]);
             assert!(
                 plain.out.contains("+") && plain.out.contains("--yes") && plain.code == Some(0),
                 "{plain:?}"
             );
             assert_eq!(
-                read(&path).as_deref(),
+                read(path).as_deref(),
                 before,
                 "nothing is written without consent"
             );
@@ -78,49 +103,61 @@ fn connecting_shows_then_writes_then_takes_back_to_the_byte() {
                 (&written["changed"], &written["written"]),
                 (&json!(true), &json!(true))
             );
-            let after = read(&path).unwrap();
-            check_entry(client, &after, &sandbox);
+            let after = read(path).unwrap();
+            check_entry(&file, &after, &sandbox);
             assert_kept(before.unwrap_or_default(), &after);
             let again = sandbox.json(&["connect", client, "--yes"]);
             assert_eq!(
                 (&again["changed"], &again["written"]),
                 (&json!(false), &json!(false))
             );
-            assert_eq!(read(&path).unwrap(), after);
+            assert_eq!(read(path).unwrap(), after);
 
             let undone = sandbox.json(&["connect", client, "--undo", "--yes"]);
             assert_eq!(undone["written"], true);
-            assert_eq!(read(&path).as_deref(), before, "{client} undone");
+            assert_eq!(read(path).as_deref(), before, "{client} undone");
             let again = sandbox.json(&["connect", client, "--undo", "--yes"]);
             assert_eq!(again["changed"], false, "{client}: nothing left to undo");
         }
     }
 }
 
-fn check_entry(client: &str, text: &str, sandbox: &Sandbox) {
-    let home = sandbox.home();
+fn check_entry(client: &ClientFile, text: &str, sandbox: &Sandbox) {
     let engram = env!("CARGO_BIN_EXE_engram");
-    match client {
-        "claude" => {
-            let plain: String = text
-                .lines()
-                .map(|line| line.split("//").next().unwrap().replace("/* last */", ""))
-                .collect();
-            let value: Value = serde_json::from_str(&plain).unwrap();
-            let entry = &value["mcpServers"]["engram"];
-            assert_eq!(entry["command"], engram);
-            assert_eq!(
-                entry["args"],
-                json!(["--home", home.to_str().unwrap(), "mcp"])
-            );
-        }
-        _ => {
-            let document: toml_edit::DocumentMut = text.parse().unwrap();
-            let entry = &document["mcp_servers"]["engram"];
-            assert_eq!(entry["command"].as_str(), Some(engram));
-            assert_eq!(entry["args"].as_array().unwrap().len(), 3);
-        }
-    }
+    let Some(key) = client.key else {
+        let document: toml_edit::DocumentMut = text.parse().unwrap();
+        let entry = &document["mcp_servers"]["engram"];
+        assert_eq!(entry["command"].as_str(), Some(engram));
+        assert_eq!(entry["args"].as_array().unwrap().len(), 3);
+        return;
+    };
+    let plain: String = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap().replace("/* last */", ""))
+        .collect();
+    let value: Value = serde_json::from_str(&plain).unwrap();
+    let entry = &value[key]["engram"];
+    let mut words: Vec<&str> = match &entry["command"] {
+        Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
+        command => command.as_str().into_iter().collect(),
+    };
+    words.extend(
+        entry["args"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str),
+    );
+    let repo = match client.name {
+        "cursor" | "vscode" => Some("${workspaceFolder}".to_owned()),
+        "windsurf" => Some(sandbox.repo().to_str().unwrap().to_owned()),
+        _ => None,
+    };
+    let home = sandbox.home();
+    let mut want = vec![engram, "--home", home.to_str().unwrap()];
+    want.extend(repo.iter().flat_map(|it| ["--repo", it]));
+    want.push("mcp");
+    assert_eq!(words, want, "{}", client.name);
 }
 
 /// Checks that every line of `before` is still there, in its order. A comma may have been added.
@@ -143,21 +180,19 @@ fn assert_kept(before: &str, after: &str) {
 #[test]
 fn what_was_edited_since_loses_only_our_entry() {
     let sandbox = Sandbox::new();
-    for (client, path) in clients(&sandbox) {
-        let before = match client {
-            "claude" => CLAUDE,
-            _ => CODEX,
-        };
+    for file in clients(&sandbox) {
+        let (client, path) = (file.name, &file.path);
+        let before = &*file.text(CLAUDE, CODEX);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, before).unwrap();
+        fs::write(path, before).unwrap();
         sandbox.json(&["connect", client, "--yes"]);
-        let edited = read(&path)
+        let edited = read(path)
             .unwrap()
             .replace("alpha", "omega")
             .replace("model = \"o\"", "model = \"p\"");
-        fs::write(&path, &edited).unwrap();
+        fs::write(path, &edited).unwrap();
         sandbox.json(&["connect", client, "--undo", "--yes"]);
-        let left = read(&path).unwrap();
+        let left = read(path).unwrap();
         let expected = before
             .replace("alpha", "omega")
             .replace("model = \"o\"", "model = \"p\"");
@@ -169,19 +204,20 @@ fn what_was_edited_since_loses_only_our_entry() {
 #[test]
 fn a_file_that_we_made_and_the_user_extended_stays() {
     let sandbox = Sandbox::new();
-    for (client, path) in clients(&sandbox) {
+    for file in clients(&sandbox) {
+        let (client, path) = (file.name, &file.path);
         sandbox.json(&["connect", client, "--yes"]);
-        let more = match client {
-            "claude" => read(&path).unwrap().replacen(
+        let more = match file.key {
+            Some(_) => read(path).unwrap().replacen(
                 "\"engram\"",
                 "\"mine\": {\"command\": \"m\"}, \"engram\"",
                 1,
             ),
-            _ => read(&path).unwrap() + "\n[mine]\na = 1\n",
+            None => read(path).unwrap() + "\n[mine]\na = 1\n",
         };
-        fs::write(&path, more).unwrap();
+        fs::write(path, more).unwrap();
         sandbox.json(&["connect", client, "--undo", "--yes"]);
-        let left = read(&path).unwrap();
+        let left = read(path).unwrap();
         assert!(left.contains("mine") && !left.contains("engram"), "{left}");
     }
 }
@@ -191,7 +227,8 @@ fn a_file_that_we_made_and_the_user_extended_stays() {
 #[test]
 fn connecting_twice_is_undone_at_once() {
     let sandbox = Sandbox::new();
-    for (client, path) in clients(&sandbox) {
+    for file in clients(&sandbox) {
+        let (client, path) = (file.name, &file.path);
         sandbox.json(&["connect", client, "--yes"]);
         let other = sandbox.path("other home");
         let other = other.to_str().unwrap();
@@ -209,21 +246,22 @@ fn connecting_twice_is_undone_at_once() {
                 .unwrap();
             assert!(output.status.success(), "{output:?}");
             if args.len() == 3 {
-                assert!(read(&path).unwrap().contains("other home"));
+                assert!(read(path).unwrap().contains("other home"));
             }
         }
         assert!(
-            read(&path).is_none_or(|text| !text.contains("command")),
+            read(path).is_none_or(|text| !text.contains("command")),
             "{:?}",
-            read(&path)
+            read(path)
         );
     }
     // In one home, after the program moved, the result is the same.
     let moved = sandbox.path("moved");
     fs::create_dir(&moved).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_engram"), moved.join("engram")).unwrap();
-    for (client, path) in clients(&sandbox) {
-        let _ = fs::remove_file(&path);
+    for file in clients(&sandbox) {
+        let (client, path) = (file.name, &file.path);
+        let _ = fs::remove_file(path);
         sandbox.json(&["connect", client, "--yes"]);
         let mut command = sandbox.plain(moved.join("engram"), &sandbox.repo());
         let home = sandbox.home();
@@ -232,22 +270,23 @@ fn connecting_twice_is_undone_at_once() {
             .output()
             .unwrap();
         assert!(output.status.success(), "{output:?}");
-        assert!(read(&path).unwrap().contains("moved"));
+        assert!(read(path).unwrap().contains("moved"));
         sandbox.json(&["connect", client, "--undo", "--yes"]);
-        assert_eq!(read(&path), None, "{client}");
+        assert_eq!(read(path), None, "{client}");
     }
 }
 
 #[test]
 fn another_server_of_our_name_is_told_and_put_back() {
     let sandbox = Sandbox::new();
-    for (client, path) in clients(&sandbox) {
-        let before = match client {
-            "claude" => "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}",
-            _ => "[mcp_servers.engram]\nurl = \"http://other\"\n",
-        };
+    for file in clients(&sandbox) {
+        let (client, path) = (file.name, &file.path);
+        let before = &*file.text(
+            "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}",
+            "[mcp_servers.engram]\nurl = \"http://other\"\n",
+        );
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, before).unwrap();
+        fs::write(path, before).unwrap();
         let shown = sandbox.run(&["connect", client]).out;
         assert!(
             shown.contains("another server named engram") && shown.contains("-"),
@@ -255,28 +294,31 @@ fn another_server_of_our_name_is_told_and_put_back() {
         );
         let written = sandbox.json(&["connect", client, "--yes"]);
         assert_eq!(written["replaces"], true);
-        check_entry(client, &read(&path).unwrap(), &sandbox);
-        assert!(!read(&path).unwrap().contains("other"));
+        check_entry(&file, &read(path).unwrap(), &sandbox);
+        assert!(!read(path).unwrap().contains("other"));
         sandbox.json(&["connect", client, "--undo", "--yes"]);
-        assert_eq!(read(&path).as_deref(), Some(before), "{client}");
+        assert_eq!(read(path).as_deref(), Some(before), "{client}");
     }
 }
 
 #[test]
 fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
     let sandbox = Sandbox::new();
-    for (client, path) in clients(&sandbox) {
+    for file in clients(&sandbox) {
+        let (client, path) = (file.name, &file.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let malformed: &[&[u8]] = match client {
-            "claude" => &[
+        let [number, list] =
+            ["3", "[]"].map(|it| file.text(&format!("{{\"mcpServers\": {it}}}"), ""));
+        let malformed: &[&[u8]] = match file.key {
+            Some(_) => &[
                 b"{",
                 b"[]",
-                b"{\"mcpServers\": 3}",
-                b"{\"mcpServers\": []}",
+                number.as_bytes(),
+                list.as_bytes(),
                 b"\xff\xfe",
                 b"nonsense",
             ],
-            _ => &[
+            None => &[
                 b"[",
                 b"mcp_servers = 3\n",
                 b"[[mcp_servers]]\n",
@@ -286,7 +328,7 @@ fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
             ],
         };
         for bytes in malformed {
-            fs::write(&path, bytes).unwrap();
+            fs::write(path, bytes).unwrap();
             let error = sandbox.run(&["connect", client, "--yes", "--json"]).error();
             assert_eq!(error["code"], "SCHEMA_INVALID", "{client} {bytes:?}");
             assert!(
@@ -296,7 +338,7 @@ fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
                     .contains("Nothing was changed"),
                 "{error}"
             );
-            assert_eq!(fs::read(&path).unwrap(), *bytes, "{client}");
+            assert_eq!(fs::read(path).unwrap(), *bytes, "{client}");
         }
     }
 }
@@ -305,9 +347,56 @@ fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
 fn without_an_agent_the_agents_are_listed() {
     let sandbox = Sandbox::new();
     let listed = sandbox.run(&["connect"]).out;
-    for agent in ["connect claude", "connect codex"] {
-        assert!(listed.contains(agent), "{listed}");
-    }
     let agents = sandbox.json(&["connect"])["agents"].clone();
-    assert_eq!(agents.as_array().map(Vec::len), Some(2), "{agents}");
+    for client in clients(&sandbox) {
+        let command = format!("connect {}", client.name);
+        assert!(listed.contains(&command), "{listed}");
+        assert!(agents.to_string().contains(&command), "{agents}");
+    }
+    assert_eq!(agents.as_array().map(Vec::len), Some(8), "{agents}");
+}
+
+/// A name that is none of a client names those that there are, in text and in JSON.
+#[test]
+fn an_unknown_agent_is_refused_with_the_known_ones() {
+    let sandbox = Sandbox::new();
+    let plain = sandbox.run(&["connect", "emacs"]);
+    let error = sandbox.run(&["connect", "emacs", "--json"]).error();
+    for client in clients(&sandbox) {
+        assert!(plain.err.contains(client.name), "{plain:?}");
+        assert!(
+            error["hint"].as_str().unwrap().contains(client.name),
+            "{error}"
+        );
+    }
+}
+
+/// The files of a change are listed, and `CLAUDE.md` is one of them.
+#[test]
+fn every_file_of_a_change_is_shown_and_listed() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.repo();
+    fs::write(root.join("CLAUDE.md"), "# Rules\n").unwrap();
+    let shown = sandbox.json(&["connect", "claude"]);
+    let files: Vec<_> = shown["files"].as_array().unwrap().iter().collect();
+    let names = [".mcp.json", "AGENTS.md", "CLAUDE.md"];
+    assert_eq!(files.len(), names.len(), "{shown}");
+    for (file, name) in files.iter().zip(names) {
+        assert_eq!(file["path"], root.join(name).to_str().unwrap());
+        assert!(shown["diff"].as_str().unwrap().contains(name), "{shown}");
+    }
+    assert_eq!(shown["agents_md"]["changed"], true);
+    let written = sandbox.run(&["connect", "claude", "--yes"]).out;
+    assert!(written.contains("Approve it"), "{written}");
+    let text = fs::read_to_string(root.join("CLAUDE.md")).unwrap();
+    assert!(
+        text.starts_with("# Rules\n") && text.contains("\n@AGENTS.md\n"),
+        "{text}"
+    );
+    sandbox.run(&["connect", "claude", "--undo", "--yes"]);
+    assert_eq!(
+        fs::read_to_string(root.join("CLAUDE.md")).unwrap(),
+        "# Rules\n"
+    );
+    assert!(!root.join("AGENTS.md").exists() && !root.join(".mcp.json").exists());
 }

@@ -271,8 +271,8 @@ fn the_copy_that_connect_keeps_is_private() {
         .output();
     assert_eq!(output_of(output.unwrap()).code, Some(0));
     let copies: Vec<_> = paths_below(&sandbox.home().join("connect"));
-    // The copy of the configuration, and that of AGENTS.md.
-    assert!(copies.len() == 3, "{copies:?}");
+    // The copies of the configuration, of AGENTS.md and of CLAUDE.md, and the old one.
+    assert_eq!(copies.len(), 4, "{copies:?}");
     assert_eq!(
         (mode(&sandbox.home()), files_open_to_others(&sandbox.home())),
         (0o700, vec![])

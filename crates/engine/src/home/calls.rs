@@ -1,19 +1,22 @@
 //! A log of agents' calls, for people who investigate: one line per call, in a file of the home
-//! that is bounded and not part of the truth. It keeps numbers and switches of the arguments, but
-//! only the length of texts and messages, so nothing in it would need to be erased.
+//! that is bounded and not part of the truth. It keeps the agent's name, and numbers and switches of
+//! the arguments, but only the length of texts and messages, so nothing in it would need to be
+//! erased. Until something is stored, the window shows who called last.
 
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io::{Seek, Write},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::Mutex,
 };
 
-use engram_model::{AgentId, Caller, Code, HookEvent, ProjectId, Refusal, Request};
+use engram_model::{AgentId, Caller, Code, HookEvent, ProjectId, Refusal, Request, SignOfLife};
 use engram_store::{Links, append_private, open_file, read_text, update_private};
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// The files, the older one last.
 pub(crate) const FILES: [&str; 2] = ["calls.jsonl", "calls.1.jsonl"];
@@ -26,6 +29,9 @@ const MOST: u64 = 4 << 20;
 const LOOK: u32 = 64;
 /// The most bytes of the arguments of one call.
 const ARGUMENTS: usize = 1_500;
+
+/// How much of the end of the log is read for a sign of life, in bytes.
+const RECENT: u64 = 64 << 10;
 
 /// The number of queries, by project.
 type QueryCounts = BTreeMap<ProjectId, u64>;
@@ -50,6 +56,21 @@ pub(crate) struct BegunCall {
     name: &'static str,
     with: Value,
     at: Timestamp,
+    /// The agent's own name for itself.
+    label: Option<String>,
+    /// A digest of the git folder of the repository that it called from.
+    repository: Option<String>,
+}
+
+/// What is read of a logged call.
+#[derive(Deserialize)]
+struct LoggedCall {
+    at: Timestamp,
+    agent: Option<String>,
+    label: Option<String>,
+    repository: Option<String>,
+    #[serde(rename = "do")]
+    request: String,
 }
 
 impl BegunCall {
@@ -71,8 +92,24 @@ impl BegunCall {
             name: request.terms().name,
             with,
             at,
+            label: None,
+            repository: None,
         })
     }
+
+    /// Adds who called, and the git folder of the repository that it called from.
+    pub(crate) fn from_agent(self, label: &str, git_folder: Option<&Path>) -> Self {
+        Self {
+            label: Some(label.to_owned()),
+            repository: git_folder.map(digest_of_path),
+            ..self
+        }
+    }
+}
+
+fn digest_of_path(path: &Path) -> String {
+    let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    hex::encode(&digest[..8])
 }
 
 /// Replaces texts by their lengths.
@@ -119,10 +156,13 @@ impl Calls {
         // The handle itself may have been refused as a secret.
         let is_secret = refusal.is_some_and(|it| it.code == Code::SecretDetected);
         let agent = (!is_secret).then_some(begun.agent);
+        let label = begun.label.filter(|_| !is_secret);
         let line = json!({
             "at": begun.at,
             "project": project,
             "agent": agent,
+            "label": label,
+            "repository": begun.repository,
             "do": begun.name,
             "with": begun.with,
             "outcome": refusal.map_or("ok", |it| it.code.as_str()),
@@ -155,6 +195,29 @@ impl Calls {
             Some(file) => file.write_all(line.as_bytes()),
             None => Ok(()),
         }
+    }
+
+    /// Returns the agent that called last from the repository with this git folder, with its
+    /// questions as far as the end of the log has them.
+    pub(crate) fn last_caller(&self, git_folder: &Path) -> Option<SignOfLife> {
+        let mut file = open_file(&self.home.join(FILES[0]), Links::Refused).ok()?;
+        let length = file.metadata().ok()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(RECENT)))
+            .ok()?;
+        let mut end = Vec::new();
+        file.take(RECENT).read_to_end(&mut end).ok()?;
+        let here = Some(digest_of_path(git_folder));
+        // The first line may be cut.
+        let lines = end.split(|it| *it == b'\n');
+        let calls = lines.filter_map(|it| serde_json::from_slice::<LoggedCall>(it).ok());
+        let calls: Vec<_> = calls.filter(|it| it.repository == here).collect();
+        let last = calls.last()?;
+        let asked = |it: &&LoggedCall| it.request == "query" && it.agent == last.agent;
+        Some(SignOfLife {
+            agent: last.label.clone()?,
+            at: last.at,
+            questions: calls.iter().filter(asked).count() as u64,
+        })
     }
 
     /// How many queries agents of a project have made since the home was created.

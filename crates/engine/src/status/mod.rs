@@ -42,6 +42,7 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
         Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
         Err(gone) => Some(cx.last_known_repository(gone.clone())?.status(&gone)),
     };
+    let git_folder = cx.repo().ok().flatten().map(|it| it.common_dir());
     let watching = watch_warning(cx)?;
     let limits = &cx.limits()?.deref;
     let now = cx.engine.world.now();
@@ -89,6 +90,9 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
             } else {
                 None
             },
+            sign_of_life: git_folder
+                .filter(|_| user && count.is_empty)
+                .and_then(|it| cx.engine.calls.last_caller(it)),
             watching: watching.clone(),
             agents: count.agents,
             budget,
@@ -193,9 +197,9 @@ const NEXT_TODO: &str = "Do the to-dos in brief: answer each with engram_commit,
 fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
     match (user, is_empty) {
         (true, true) if !is_in_repository => {
-            "Change to a git repository, or name one with --repo; then connect an agent there: run `engram connect claude` or `engram connect codex`."
+            "Change to a git repository, or name one with --repo; then connect an agent there: `engram connect` lists those that it knows."
         }
-        (true, true) => "Connect an agent: run `engram connect claude` or `engram connect codex`.",
+        (true, true) => "Connect an agent: `engram connect` lists those that it knows.",
         (true, false) => "Ask with `engram query TEXT`, or watch the feed with `engram feed --follow`.",
         (false, true) => {
             "No claims here yet: commit what you learn with engram_commit, with a pointer to its evidence."

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Budget, Spending, is_zero};
@@ -51,6 +52,10 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub requests: Option<u64>,
+    /// The agent that called last from this repository; for the user only, while nothing is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub sign_of_life: Option<SignOfLife>,
     /// Why only part of the working tree is watched, or why changes by other processes are polled
     /// instead of watched; absent if all is watched, or if nobody watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,6 +65,17 @@ pub struct StatusReply {
     pub home: Option<String>,
     /// This build.
     pub version: String,
+}
+
+/// The last call of an agent that may have stored nothing yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignOfLife {
+    /// What it calls itself; display only.
+    pub agent: String,
+    /// When it called.
+    pub at: Timestamp,
+    /// How many questions it asked.
+    pub questions: u64,
 }
 
 /// The repository that is being worked on.

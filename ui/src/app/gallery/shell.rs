@@ -1,10 +1,12 @@
 //! Stands in for the shell of the window: answers requests of components with made-up data, so that
 //! the gallery needs neither a home nor a server.
 
-use engram_model::{Call, Pointer, PointerInput, Refusal, Reply, Request};
+use engram_model::{
+    Call, Client, ConnectHint, Connected, Connection, Pointer, PointerInput, Refusal, Reply,
+    Request,
+};
 use js_sys::{Object, Promise, Reflect};
 use serde::Deserialize;
-use serde_json::json;
 use wasm_bindgen::{JsValue, prelude::Closure};
 
 use super::made_up;
@@ -47,17 +49,23 @@ fn answer(command: &str, args: &JsValue) -> Result<JsValue, Refusal> {
         Some(Call::Read | Call::Change) => to_js(&reply(from_js::<CallArgs>(args)?.request)?),
         Some(Call::Surroundings) => to_js(&made_up::surroundings()),
         Some(Call::Repositories) => to_js(&made_up::repositories()),
-        Some(Call::ConnectHint) => to_js(&json!([
-            {"agent": "Claude Code", "command": "engram connect claude"},
-            {"agent": "Codex", "command": "engram connect codex"},
-        ])),
-        Some(Call::Connections) => to_js(&json!([
-            {"client": "claude", "state": "here"},
-            {"client": "codex", "state": "no"},
-        ])),
+        Some(Call::ConnectHint) => to_js(&ConnectHint::all("engram", None)),
+        Some(Call::Connections) => to_js(&made_up_connections()),
         Some(Call::KeepSettings) => Ok(JsValue::NULL),
         _ => Err(made_up::refusal()),
     }
+}
+
+/// One connected agent among those that can be connected.
+fn made_up_connections() -> Vec<Connection> {
+    let connection = |client: &Client| Connection {
+        client: *client,
+        state: match client {
+            Client::Claude => Connected::Here,
+            _ => Connected::No,
+        },
+    };
+    Client::ALL.iter().map(connection).collect()
 }
 
 fn reply(request: Request) -> Result<Reply, Refusal> {

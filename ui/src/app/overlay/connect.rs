@@ -2,8 +2,8 @@
 //! browser, where the page may not write, shows the command lines.
 
 use engram_model::{
-    AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,
-    Connection, FileChange, FileShown, LineChange, Refusal,
+    ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
+    FileLeft, FileShown, LineChange, Refusal,
 };
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 
@@ -257,7 +257,9 @@ impl ClientRow {
             _ => None,
         };
         let next = move || match self.stage.get() {
-            ConnectStage::Done { undo: false } => say::connect::next(self.client.title()),
+            ConnectStage::Done { undo: false } => {
+                say::connect::next(self.client.title(), self.client.approval())
+            }
             ConnectStage::Done { undo: true } => say::connect::undone(self.client.title()),
             _ => String::new(),
         };
@@ -289,35 +291,24 @@ impl ClientRow {
         let note = |it: &'static str| {
             view! { <p class="note" role="note">{Icon::Alert.draw()}<span>{prose(it)}</span></p> }
         };
-        let label = format!(
-            "{}{}",
-            verb_for(&change.file),
-            words::visible(&change.file.path)
-        );
+        let said = |it: &FileShown| format!("{}{}", verb_for(it), words::visible(&it.path));
+        let label: Vec<String> = change.files.iter().map(said).collect();
+        let label = label.join(", ");
         let digest = change.digest;
-        // If the configuration is already right, only the advice changes.
-        let file = (!change.file.lines.is_empty()).then(|| view_file(change.file));
-        let advice = change.advice.map(|it| match it {
-            AdviceShown::Changed(file) => view! {
-                <div class="advice" data-testid="advice">
-                    <p class="quiet">{say::connect::ADVICE}</p>
-                    {view_file(file)}
-                </div>
-            }
-            .into_any(),
-            AdviceShown::Left(why) => view! {
-                <p class="note" role="note" data-testid="advice-left">
-                    {Icon::Alert.draw()}<span>{say::connect::advice_left(&words::visible(&why.message))}</span>
-                </p>
-            }
-            .into_any(),
+        let mut files = change.files.into_iter();
+        let first = files.next().map(view_file);
+        let others = files.map(|it| {
+            view! { <div class="advice" data-testid="advice">{view_file(it)}</div> }
         });
+        let others = others.collect_view();
+        let left = change.left.iter().map(view_file_left).collect_view();
         view! {
             <div class="to-write" id=self.id("change") tabindex="-1" role="group" aria-label=label data-testid="change">
                 {is_other.then(|| note(say::connect::OTHER))}
                 {change.replaces.then(|| note(say::connect::REPLACES))}
-                {file}
-                {advice}
+                {first}
+                {others}
+                {left}
                 <div class="actions">
                     <button class="primary" data-testid="write" on:click=move |_| self.ask(undo, Some(digest.clone()))>{if undo { say::connect::REMOVE } else { say::connect::WRITE }}</button>
                     <button data-testid="cancel" on:click=move |_| self.cancel()>{say::connect::CANCEL}" "<kbd>"Esc"</kbd></button>
@@ -333,6 +324,19 @@ fn verb_for(file: &FileShown) -> &'static str {
         FileChange::Created => say::connect::CREATES,
         FileChange::Edited => say::connect::EDITS,
         FileChange::Removed => say::connect::REMOVES,
+    }
+}
+
+/// A file that stays as it is although it should change.
+fn view_file_left(left: &FileLeft) -> impl IntoView {
+    let (path, why) = (
+        words::visible(&left.path),
+        words::visible(&left.why.message),
+    );
+    view! {
+        <p class="note" role="note" data-testid="advice-left">
+            {Icon::Alert.draw()}<span>{say::connect::file_left(&path, &why)}</span>
+        </p>
     }
 }
 

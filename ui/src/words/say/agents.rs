@@ -10,8 +10,7 @@ pub const READING: &str = "Listing agents…";
 pub const GONE: &str = "No agent listed here has that handle";
 pub const NONE: &str = "No agent has used this memory yet";
 pub const NONE_MEANS: &str = "An agent appears here once it stores a claim or reads a source.";
-pub const CONNECT: &str =
-    "To connect one, run `engram connect claude` or `engram connect codex` in a terminal.";
+pub const CONNECT: &str = "To connect one, press `Ctrl K` and choose “Connect an agent…”, or run `engram connect` in a terminal.";
 pub const ROLE: &str = "role";
 pub const PARENT: &str = "parent";
 pub const FIRST: &str = "first seen";

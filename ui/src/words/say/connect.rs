@@ -18,7 +18,6 @@ pub const EDITS: &str = "Changes ";
 pub const REMOVES: &str = "Deletes ";
 pub const LINKED: &str = "Reached through the link ";
 pub const REPLACES: &str = "Replaces another server named `engram`. Undo puts it back.";
-pub const ADVICE: &str = "The repository’s advice to agents changes too:";
 pub const OTHER: &str =
     "The file changed in the meantime. Nothing was written; review the new change.";
 pub const WRITE: &str = "Write it";
@@ -33,16 +32,17 @@ pub fn undo(agent: &str) -> String {
     format!("Undo for {agent}…")
 }
 
-pub fn next(agent: &str) -> String {
-    format!("Connected. Start or restart {agent} so that it picks up Engram’s tools.")
+pub fn next(agent: &str, approval: &str) -> String {
+    let said = format!("Connected. Start or restart {agent}. {approval}");
+    said.trim_end().replace('\'', "’")
 }
 
 pub fn undone(agent: &str) -> String {
     format!("Undone. {agent} stops using Engram when it restarts.")
 }
 
-pub fn advice_left(why: &str) -> String {
-    format!("AGENTS.md stays as it is: {why}.")
+pub fn file_left(path: &str, why: &str) -> String {
+    format!("{path} stays as it is: {why}.")
 }
 
 pub fn not_shown(lines: &str) -> String {

@@ -324,8 +324,7 @@ pub mod first {
     pub const SAMPLE_REMOVE: &str = "Remove it";
     pub const SAMPLE_GONE: &str = "Sample removed";
     pub const START: &str = "Start it and give it work";
-    pub const START_MEANS: &str =
-        "It picks up Engram’s tools automatically. If it stores nothing, tell it to.";
+    pub const START_MEANS: &str = "Most agents, Claude Code among them, ask once whether to use Engram: approve it. If nothing appears, ask the agent to save what it learns with Engram.";
     pub const WATCH: &str = "Watch";
     pub const WATCH_MEANS: &str =
         "What it learns appears here as it is written, with the lines behind it.";
@@ -343,6 +342,15 @@ pub mod first {
 
     pub fn copy_command(agent: &str) -> String {
         format!("Copy the command for {agent}")
+    }
+
+    /// The first sign of life of an agent that stored nothing yet.
+    pub fn agent_called(agent: &str, ago: &str, questions: u64) -> String {
+        match questions {
+            0 => format!("{agent} called {ago}."),
+            1 => format!("{agent} called {ago} and asked 1 question."),
+            more => format!("{agent} called {ago} and asked {more} questions."),
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Identity: opened agents, the tokens that prove them, their parents and their turns.
 
 use engram_engine::Engine;
-use engram_model::{AgentId, Code, Draft, Opening, ProvenanceV01, Refusal, Source, ask};
+use engram_model::{
+    AgentId, Caller, Code, Draft, Opening, ProvenanceV01, Query, Refusal, Source, ask,
+};
 
 use crate::fixture::{
     POINTER, Sandbox, USER,
@@ -274,4 +276,39 @@ fn a_token_in_place_of_a_handle_is_refused_and_not_kept() {
     engine.deref(&agent_named("ada"), POINTER).unwrap();
     let calls = std::fs::read_to_string(sandbox.home().join("calls.jsonl")).unwrap();
     assert!(calls.contains("ada") && !calls.contains(&token), "{calls}");
+}
+
+/// The user sees that an agent called and asked before it stored anything; no agent sees that of
+/// another, and nobody from another repository.
+#[test]
+fn a_call_is_a_sign_of_life_until_something_is_stored() {
+    let sandbox = Sandbox::new();
+    make_repository(&sandbox.path("other"));
+    let engine = sandbox.open();
+    let elsewhere = sandbox.open_at("other", 2);
+    let seen = |of: &Engine, who: &Caller| of.ask(who, ask::Status).unwrap().sign_of_life;
+    assert_eq!(seen(&engine.0, &USER), None);
+    let register = |name: &str| Caller::Agent(engine.0.register_agent(name).unwrap());
+    let (ada, eve) = (register("Claude Code"), register("you"));
+    engine.0.ask(&ada, ask::Status).unwrap();
+    let sign = seen(&engine.0, &USER).unwrap();
+    assert_eq!((&*sign.agent, sign.questions), ("Claude Code", 0));
+    let query = |text: &str| {
+        ask::Query(Query {
+            text: text.to_owned(),
+            ..Query::default()
+        })
+    };
+    for text in ["retries", "locks"] {
+        engine.0.ask(&ada, query(text)).unwrap();
+    }
+    let sign = seen(&engine.0, &USER).unwrap();
+    assert_eq!((&*sign.agent, sign.questions), ("Claude Code", 2));
+    assert_eq!(seen(&engine.0, &ada), None);
+    assert_eq!(seen(&elsewhere.0, &USER), None);
+    // A name of the user's is shown as that of an agent.
+    engine.0.ask(&eve, ask::Status).unwrap();
+    assert_ne!(seen(&engine.0, &USER).unwrap().agent, "you");
+    engine.put(&ada, draft("Retries use full jitter.")).unwrap();
+    assert_eq!(seen(&engine.0, &USER), None);
 }

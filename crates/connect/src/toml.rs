@@ -1,32 +1,8 @@
-//! Codex: `config.toml` in its home, edited in place.
+//! Servers in the table `mcp_servers` of a TOML file, edited in place.
 
-use std::{
-    env,
-    path::{Path, PathBuf, absolute},
-};
-
-use engram_model::{Code, Refusal};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use crate::{EntryOwner, NAME, Server, edit::EditError};
-
-/// `$CODEX_HOME/config.toml`, or `~/.codex/config.toml`.
-pub(crate) fn path() -> Result<PathBuf, Refusal> {
-    let named = env::var_os("CODEX_HOME").filter(|it| !it.is_empty());
-    let folder = match named {
-        Some(named) => absolute(Path::new(&named)).ok(),
-        None => env::home_dir()
-            .filter(|it| it.is_absolute())
-            .map(|it| it.join(".codex")),
-    };
-    folder.map(|it| it.join("config.toml")).ok_or_else(|| {
-        Refusal::new(
-            Code::NotFound,
-            "this account has no home folder, or HOME is not an absolute path",
-            "Set CODEX_HOME to Codex's configuration folder.",
-        )
-    })
-}
 
 pub(crate) fn add(text: &str, server: &Server) -> Result<String, EditError> {
     let mut document = parse(text)?;
