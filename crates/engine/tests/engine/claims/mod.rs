@@ -5,5 +5,6 @@ mod echoes;
 mod erasure;
 mod lifecycle;
 mod promotion;
+mod rewording;
 mod sample;
 mod updates;
