@@ -181,6 +181,7 @@ pub(crate) fn standing(pointer: &Pointer) -> Standing {
         reading,
         path: None,
         lines: None,
+        digest: None,
         changes,
         hidden: 0,
         media: None,
