@@ -202,7 +202,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
     assert_eq!(window.count("[data-topic=auth] [data-testid=conflict]"), 2);
 
     let mut judged = Vec::new();
-    for (at, key) in ["a", "b", "n", "s", "x"]
+    for (at, key) in ["a", "b", "N", "s", "x"]
         .iter()
         .cycle()
         .take(PAIRS.len())
@@ -211,10 +211,12 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
         let id = read(window);
         if at == 0 {
             // A reason goes with the verdict.
-            window.keys("r");
+            window.keys("W");
             window.wait_moved("document.activeElement.id === 'reason'");
             window.keys("Measured under load");
+            // Enter leaves the words where they are; what is typed next is no command.
             window.keys(ENTER);
+            window.keys(ESCAPE);
             window.wait_moved("document.activeElement.id !== 'reason'");
         }
         // Alternate between both themes.
@@ -234,7 +236,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
         let (how, lost) = match *key {
             "a" => ("winner", Some("b")),
             "b" => ("winner", Some("a")),
-            "n" => ("winner", Some("a")), // B was said last
+            "N" => ("winner", Some("a")), // B was said last
             "s" => ("winner", Some("b")), // A is surer
             _ => ("dismissed", None),
         };
@@ -326,10 +328,10 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     // Conflicts are merged only one at a time.
     window.keys("m");
     window.wait(&notice("one at a time"));
-    window.keys("r");
+    window.keys("W");
     window.wait_moved("document.activeElement.id === 'reason'");
     window.keys("Not the same thing");
-    window.keys(ENTER);
+    window.keys(ESCAPE);
     window.wait_moved("document.activeElement.id !== 'reason'");
     window.keys("x");
     window.wait(&notice("Dismissed 3 conflicts"));
@@ -351,7 +353,7 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     // undo.
     window.control('a');
     window.wait(&are_chosen(6));
-    window.keys("n");
+    window.keys("N");
     window.wait(&notice("Settled 6 conflicts"));
     window.find("[data-testid=no-conflicts]");
     assert!(ids[0].iter().all(|id| !desk.holds(id)));

@@ -211,7 +211,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
             .to_owned()
     };
     let focus = "document.activeElement";
-    window.keys("m");
+    window.keys(".");
     window.wait(OPEN);
     assert_eq!(window.role("[data-testid=menu-item]"), "menuitem");
     assert_eq!(

@@ -370,7 +370,7 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
         }
     }
     // From the menu, too.
-    window.keys("m");
+    window.keys(".");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
     window.click("[data-testid=menu-item][data-command=open]");
     assert!(editor.wait_opened().ends_with("src/ledger.rs:33"));

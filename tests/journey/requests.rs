@@ -60,7 +60,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
             window.keys(&window.attribute("[data-testid=requests-view]", "aria-keyshortcuts"));
             window.find("[data-testid=request-read] .line.marked");
             window.shot("requests");
-            window.keys("g");
+            window.keys("y");
             window.wait("!document.querySelector('[data-testid=requests-view] .count')");
             grant.send(()).unwrap();
             running.join().expect("the agent ends")

@@ -89,3 +89,43 @@ fn the_first_engram_and_the_first_drift_take_few_steps() {
         );
     }
 }
+
+/// A number that changed on the pinned line is corrected in two steps.
+#[test]
+fn a_changed_number_takes_two_steps() {
+    for hand in [Hand::Mouse, Hand::Keys] {
+        let sandbox = Sandbox::noted();
+        let Sandbox { shop, engram, .. } = &sandbox;
+        let (path, limit) = ("src/limit.rs", "pub const MOST: u32 = 4093;\n");
+        shop.change(path, limit, "Add a limit");
+        engram.put(&[json!({
+            "claim": "A cookie has at most 4093 bytes.",
+            "pointers": [format!("repo:{path}#L1@HEAD")], "agent": "architect",
+        })]);
+        let window = sandbox.showing("[data-testid=engram] [data-testid=digest]");
+        shop.write(path, limit.replace("4093", "4096"));
+        window.wait("document.querySelector('[data-testid=drift-view] .count')");
+        let counted = Counted {
+            window: &window,
+            hand,
+            steps: Cell::new(0),
+        };
+        match hand {
+            Hand::Mouse => {
+                counted.press("[data-testid=drift-view]");
+                counted.press("[data-testid=suggestion]");
+            }
+            Hand::Keys => {
+                counted.key("2");
+                window.find("[data-testid=suggestion]");
+                counted.key("R");
+            }
+        }
+        window.find("[data-testid=notice] [data-testid=undo]");
+        window.wait("!document.querySelector('[data-testid=drift-view] .count')");
+        let newest = &engram.json(&["feed"])["entries"][0]["change"]["with"];
+        assert_eq!(newest["claim"], "A cookie has at most 4096 bytes.");
+        assert_eq!(newest["health"]["standing"], "holds");
+        assert_eq!(counted.steps.take(), 2, "{hand:?}");
+    }
+}

@@ -127,7 +127,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
     let now = restored["id"].as_str().unwrap().to_owned();
 
     // Asked: the claim says so until the question is withdrawn.
-    desk.window.keys("a");
+    desk.window.keys("q");
     desk.wait_notice("Asked");
     desk.window.wait(&says(&now, "asked"));
     desk.window.find("[data-testid=asked]");

@@ -88,7 +88,7 @@ fn every_source_is_shown_as_what_it_is() {
     // The indent shared by all lines is removed.
     assert_eq!(added, ["    // edited"]);
     window.shot("viewer-edited");
-    window.keys("b");
+    window.keys("D");
     window.find("[data-testid=blame] [data-testid=blame-row]");
     assert_eq!(
         window.count("[data-testid=changes]"),

@@ -14,7 +14,11 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::{self, browser::Browser, hands::CONTROL},
+    dashboard::{
+        self,
+        browser::Browser,
+        hands::{CONTROL, SHIFT},
+    },
     machine::{Running, clean, ok, run, system},
 };
 
@@ -174,13 +178,20 @@ impl Window {
         self.mouse(&all);
     }
 
-    /// Presses and releases each key, wherever the focus is.
+    /// Presses and releases each key, wherever the focus is; a capital letter with Shift.
     pub fn keys(&self, keys: &str) {
         let press = |key: char| {
-            [
+            let shift = |kind: &str| json!({"type": kind, "value": SHIFT});
+            let held = key.is_ascii_uppercase();
+            let mut all = vec![
                 json!({"type": "keyDown", "value": key}),
                 json!({"type": "keyUp", "value": key}),
-            ]
+            ];
+            if held {
+                all.insert(0, shift("keyDown"));
+                all.push(shift("keyUp"));
+            }
+            all
         };
         let presses: Vec<Value> = keys.chars().flat_map(press).collect();
         self.keyboard(&presses);

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range, ptr};
 
-use engram_model::{DiffSide, Piece, SourceLine};
+use engram_model::{DiffSide, SourceLine};
 
 use crate::align::{best_pairs, shared_words};
 
@@ -340,45 +340,9 @@ fn words_of(text: &str) -> Vec<&str> {
     words
 }
 
-/// Returns the lines without their common indent of blanks and tabs.
-pub fn without_indent(lines: &[SourceLine]) -> Vec<SourceLine> {
-    let full = lines
-        .iter()
-        .filter(|it| it.side != DiffSide::Hunk && !it.text.trim().is_empty());
-    let common = full
-        .map(|it| indent(&it.text))
-        .reduce(|a, b| &a[..a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()]);
-    let common = common.map_or(0, str::len);
-    let cut = |line: &SourceLine| {
-        let cut = common.min(indent(&line.text).len());
-        SourceLine {
-            text: line.text[cut..].to_owned(),
-            pieces: pieces_after(&line.pieces, cut),
-            ..line.clone()
-        }
-    };
-    lines.iter().map(cut).collect()
-}
-
-fn indent(text: &str) -> &str {
-    &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
-}
-
-fn pieces_after(pieces: &[Piece], cut: usize) -> Vec<Piece> {
-    let mut left = u32::try_from(cut).unwrap_or(u32::MAX);
-    let rest = pieces.iter().map(|piece| {
-        let taken = left.min(piece.1);
-        left -= taken;
-        Piece(piece.0, piece.1 - taken)
-    });
-    rest.filter(|it| it.1 > 0).collect()
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::single_range_in_vec_init)]
-    use engram_model::Class;
-
     use super::*;
 
     /// Lines as a comparison has them: ` same`, `-removed`, `+added`, `~` for what was not sent.
@@ -567,32 +531,5 @@ mod tests {
         let long = "word ".repeat(2_000);
         let other = "term ".repeat(2_000);
         assert_eq!(differing_ranges(&long, &other), None);
-    }
-
-    #[test]
-    fn the_indent_that_all_have_is_taken_off() {
-        for (given, want) in [
-            (&["     a", "       b", " "][..], &["a", "  b", ""][..]),
-            (&[" \t\ta", "-\tb"], &["\ta", "b"]),
-            (&[" \t  a", "-\t\tb"], &["  a", "\tb"]),
-            (&["   a", "+\tb"], &["  a", "\tb"]),
-            (&["   a", "+   ", "~"], &["a", " ", ""]),
-            (&[], &[]),
-        ] {
-            let lines = without_indent(&lines(given));
-            let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
-            assert_eq!(texts, want, "{given:?}");
-        }
-        let painted = SourceLine {
-            text: "    let a".to_owned(),
-            pieces: vec![
-                Piece(Class::Plain, 2),
-                Piece(Class::Plain, 2),
-                Piece(Class::Keyword, 3),
-            ],
-            ..SourceLine::default()
-        };
-        let bare = without_indent(&[painted]);
-        assert_eq!(bare[0].pieces, [Piece(Class::Keyword, 3)]);
     }
 }

@@ -29,10 +29,12 @@ pub enum ClaimAction {
 impl ClaimAction {
     /// Whether it applies to this engram, which still holds.
     pub fn fits(self, engram: &Engram) -> bool {
+        // The report of a conflict ends with a verdict on that.
+        let is_drifted = words::is_drifted(engram) && words::reported_conflict(engram).is_none();
         match self {
-            Self::Confirm => words::can_repin(engram),
-            Self::Deny => words::is_drifted(engram),
-            Self::Ask => words::is_drifted(engram) && engram.asked.is_none(),
+            Self::Confirm => is_drifted && words::can_repin(engram),
+            Self::Deny => is_drifted,
+            Self::Ask => is_drifted && engram.asked.is_none(),
             Self::Forget => true,
         }
     }

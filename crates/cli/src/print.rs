@@ -83,6 +83,7 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Facets(facets) => facets.total.to_string(),
         Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),
         Reply::Tracked(pointer) => pointer.in_words(),
+        Reply::Completions(all) => one_line(&all.join(" ")),
         Reply::Blame(blame) => blame_text(blame),
         Reply::Status(summary) => status_text(summary),
         Reply::Agents(page) => agents_text(page),

@@ -13,8 +13,8 @@ use engram_model::{
     GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
     LineView, MetricsReply, NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote,
     PromoteReply, PutReply, Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve,
-    ResolveReply, SampleReply, Sending, SentReply, SourceReply, SourceView, SpanNow, StatusReply,
-    Turned, Unpinning, ValidReply, WhichRequests,
+    ResolveReply, Rewording, SampleReply, Sending, SentReply, SourceReply, SourceView, SpanNow,
+    StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
 };
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     claims::{
         close, lineage, note, pointers, promote,
         put::{self, Occasion},
-        read, sample,
+        read, reword, sample,
     },
     conflicts::{gate, list},
     context::{Context, caller::is_token, names},
@@ -247,6 +247,10 @@ impl Answers for Answering<'_> {
         pointers::repin_claim(self.0, id)
     }
 
+    fn reword(&self, rewording: Box<Rewording>) -> Result<PutReply, Refusal> {
+        reword::reword_claim(self.0, *rewording)
+    }
+
     fn reverify(&self, id: EngramId) -> Result<PutReply, Refusal> {
         pointers::ask_to_reverify(self.0, id)
     }
@@ -265,6 +269,13 @@ impl Answers for Answering<'_> {
 
     fn track(&self, pointer: PointerInput) -> Result<Box<CheckedPointer>, Refusal> {
         health::track_pointer(self.0, pointer).map(Box::new)
+    }
+
+    fn complete(&self, typed: String) -> Result<Vec<String>, Refusal> {
+        let repo = self.0.repo()?;
+        repo.map_or(Ok(Vec::new()), |it| {
+            engram_pointers::completions(it, &typed)
+        })
     }
 
     fn blame(&self, pointer: PointerInput) -> Result<Blame, Refusal> {

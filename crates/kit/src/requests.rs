@@ -132,6 +132,8 @@ pub fn good(name: &str, id: &str) -> Value {
             let report = json!({ "role": "programmer", "task_status": "done", "output": { "summary": "Done." } });
             json!({ "agent": "child", "event": { "child_response": report } })
         }
+        "complete" => json!("lib"),
+        "reword" => json!({ "id": id, "claim": "The first claim, in other words." }),
         "validate_message" => json!({ "role": "programmer", "instructions": [] }),
         other => panic!("the walk knows no request {other:?}: add a good one"),
     };

@@ -74,7 +74,7 @@ pub use reply::{
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,
-    Promote, Query, Request, Sending, Terms, Unpinning, Who, ask,
+    Promote, Query, Request, Rewording, SeenEvidence, Sending, Terms, Unpinning, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

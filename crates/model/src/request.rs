@@ -212,6 +212,9 @@ requests! {
     /// Store a new version of a claim, with pointers to where its evidence is at the current
     /// commit.
     repin: Repin(id: EngramId) -> Put(PutReply), Anyone Changes;
+    /// Store the user's wording of a claim as its new version, pointed at the lines that the user
+    /// saw.
+    reword: Reword(rewording: Box<crate::Rewording>) -> Put(PutReply), User Changes;
     /// Store a to-do for agents: find out whether a claim whose evidence changed still holds.
     reverify: Reverify(id: EngramId) -> Put(PutReply), Anyone Changes;
     /// Store a few sample claims that the repository's own history proves.
@@ -222,6 +225,9 @@ requests! {
     standing: Standing(pointer: PointerInput) -> Standing(Box<crate::SpanNow>), User Reads;
     /// Find the lines of a pointer in the working tree now; without a path if they are gone.
     track: Track(pointer: PointerInput) -> Tracked(Box<crate::CheckedPointer>), User Reads;
+    /// Complete a pointer that the user types: files of the commit that is checked out, and the
+    /// names in a file that `test:` resolves.
+    complete: Complete(typed: String) -> Completions(Vec<String>), User Reads;
     /// Find out who wrote the lines that a pointer addresses.
     blame: Blame(pointer: PointerInput) -> Blame(crate::Blame), User Reads;
     /// Choose the memory for a repository that is a copy, or whose git folder belongs to another.
@@ -314,6 +320,30 @@ pub struct Commit {
     /// Its evidence in words, if the evidence is not a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+}
+
+/// The user's correction of a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rewording {
+    /// The version that the user read.
+    pub id: EngramId,
+    /// The new words.
+    pub claim: String,
+    /// The evidence that was edited or deleted, as the user saw it. Any other keeps its pin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<SeenEvidence>,
+}
+
+/// Evidence that was edited or deleted, as the user saw it in the working tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenEvidence {
+    /// The pointer, as stored.
+    pub pointer: String,
+    /// The digest of its lines in the working tree; none if they were gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// A claim to promote: to make durable, or to give a wider scope.

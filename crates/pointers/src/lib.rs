@@ -11,6 +11,7 @@
 //! git command, no clock. The network only for `url:` and only where the user turned it on.
 
 mod anchors;
+mod complete;
 mod diff;
 mod git;
 mod locate;
@@ -28,6 +29,7 @@ use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
 pub use anchors::{Anchors, FoundAnchor, PinnedSpan, SpanOrigin, SpanStanding, SpanStandings};
+pub use complete::completions;
 pub use engram_model::operation::Snapshot;
 pub use git::{keep::pinned_to_copy, repo::Repo};
 pub use stop::Stop;

@@ -31,7 +31,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 
         // Agents are asked; the claim stays in doubt until one has answered.
         window.open_row(hand, edited);
-        window.by(hand, "a", "ask-agent");
+        window.by(hand, "q", "ask-agent");
         window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
         let asked = engram.json(&["query", "Retries use full jitter", "--kind", "todo"]);
         let claim = asked["engrams"][0]["claim"].as_str().unwrap();

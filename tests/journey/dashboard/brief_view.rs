@@ -58,14 +58,14 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         assert!(pinned_texts(engram).is_empty());
 
         // A line of the person's own: added, edited and unpinned.
-        press("n", "add-line");
+        press("P", "add-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
         window.keys(LINE);
         window.keys(ENTER);
         window.wait(&is_in_brief(LINE, true));
         assert_eq!(pinned_texts(engram), [LINE]);
         window.wait_moved("document.activeElement.id === 'feed'");
-        press("e", "edit-line");
+        press("E", "edit-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
         window.keys(" At noon.");
         window.keys(ENTER);
@@ -82,7 +82,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         engram.json(&["brief", "pin", "The lock is never held across a call."]);
         window.wait(&is_in_brief("The lock is never held", true));
         // A line that cannot be pinned is refused with a reason, and its text stays.
-        press("n", "add-line");
+        press("P", "add-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
         window.keys("fn main() { let x = 1; println!(); }");
         window.keys(ENTER);

@@ -135,9 +135,9 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         choose(window, hand, all);
         window.script(WATCHED, json!([]));
         window.script("window.hold = 1", json!([]));
-        window.keys("a");
+        window.keys("q");
         window.wait("document.querySelector('[data-testid=chosen-ask]:disabled')");
-        window.keys("aax");
+        window.keys("qqx");
         assert_eq!(window.count("[data-testid=chosen-confirm]"), 0);
         window.script("window.hold = undefined; window.go()", json!([]));
         window.wait(&notice("Asked agents about 3 claims"));

@@ -78,7 +78,7 @@ fn is_offered(window: &Window, testid: &str) -> bool {
 
 /// Returns the entries in the engram's menu.
 fn menu_items(window: &Window) -> Vec<String> {
-    window.keys("m");
+    window.keys(".");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
     let script = "return [...document.querySelectorAll('[data-testid=menu-item]')].map(it => it.dataset.command)";
     let items = window.script(script, json!([]));

@@ -56,7 +56,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         for (key, testid, said, how) in [
             ("a", "first-holds", "Settled: A holds", "winner"),
             ("b", "second-holds", "Settled: B holds", "winner"),
-            ("n", "newer-holds", "the newer claim holds", "winner"),
+            ("N", "newer-holds", "the newer claim holds", "winner"),
             (
                 "s",
                 "surer-holds",
@@ -82,12 +82,13 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
 
         // Allowed only with a reason; the conflict stays in the list.
         let id = read(window);
-        press("p", "allow");
+        press("i", "allow");
         window.wait_moved("document.activeElement.id === 'reason'");
         assert!(window.text(".why-field label").contains("Why allow it"));
         window.keys("Known until the migration");
         window.keys(ENTER);
         window.wait(&notice("Allowed"));
+        window.keys(ESCAPE);
         window.wait(&rows(3));
         window.wait(&format!(
             "document.querySelector('[data-testid=conflict][data-id=\"{id}\"] .chip')?.textContent === 'allowed'"

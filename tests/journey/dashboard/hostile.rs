@@ -126,12 +126,12 @@ const SCREENS: &[Screen] = &[
     ),
     (
         "blame",
-        &[Keys("b")],
+        &[Keys("D")],
         "document.querySelector('[data-testid=blame-row]')",
     ),
     (
         "menu",
-        &[Keys("m")],
+        &[Keys(".")],
         "document.querySelector('[data-testid=menu-item]:focus')",
     ),
     ("facets", &[Keys("f")], HELD),

@@ -160,10 +160,10 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
         match hand {
             // In the list, the key opens the claim without answering.
             Hand::Keys => {
-                window.keys("a");
+                window.keys("q");
                 window.wait_moved(READS);
                 assert_eq!(window.count("[data-testid=notice]"), 0);
-                window.keys("a");
+                window.keys("q");
             }
             Hand::Mouse => {
                 window.click("[data-testid=feed-row]");

@@ -83,7 +83,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         // Granted with a different cap: the read succeeds, once.
         match hand {
             Hand::Keys => {
-                window.keys("e");
+                window.keys("E");
                 window.wait_moved("document.activeElement.id === 'cap'");
                 window.keys("320");
                 window.keys(ESCAPE);
@@ -96,7 +96,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
                 window.keys("320");
             }
         }
-        press("g", "grant");
+        press("y", "grant");
         window.wait(&notice("may read it once"));
         window.wait(&requests_are(0, 1));
         assert_eq!(request_of(engram, &id)["grant"]["cap_tokens"], 320);
@@ -138,7 +138,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             window.wait("document.querySelectorAll('[data-testid=request][data-state=waiting]').length === 1");
             window.click("[data-testid=request][data-state=waiting]");
             window.wait(&is_request_open(&id));
-            press("g", "grant");
+            press("y", "grant");
             window.wait(&notice("may read it once"));
             window.find("[data-testid=revoke]");
             if undoes {
@@ -178,18 +178,22 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.wait("document.querySelector('.panes.one')");
     window.script("document.getElementById('feed').focus()", json!([]));
     // In the list, the key only opens the request; the answer is given there.
-    window.keys("g");
+    window.keys("y");
     window.wait_moved("document.activeElement.id === 'engram'");
     assert_eq!(window.count("[data-testid=notice]"), 0);
     assert!(window.holds("document.documentElement.scrollWidth <= innerWidth"));
     is_clean(window, "one request");
-    window.keys("g");
+    window.keys("y");
     window.wait(&notice("may read it once"));
     // An invalid cap is reported, and nothing is granted.
     window.wait(&is_request_open(&ids[0]));
-    window.keys("e");
+    window.keys("E");
     window.wait_moved("document.activeElement.id === 'cap'");
-    window.keys(&format!("lots{ENTER}"));
+    // Enter in the field grants nothing, and what is typed next is no command.
+    window.keys(&format!("lots{ENTER}y"));
+    window.wait("document.activeElement.value === 'lotsy'");
+    assert_eq!(request_of(engram, &ids[0])["state"], "waiting");
+    window.keys(&format!("{ESCAPE}y"));
     window.wait(&notice("cap must be"));
     assert_eq!(request_of(engram, &ids[0])["state"], "waiting");
 }

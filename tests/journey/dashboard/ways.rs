@@ -69,7 +69,7 @@ pub const VIEWS: &[View] = &[
     },
     View {
         name: "source",
-        keys: &[TO_THE_OLDEST, Wait(OLDEST), Keys("b")],
+        keys: &[TO_THE_OLDEST, Wait(OLDEST), Keys("D")],
         mouse: &[
             Click("[data-testid=feed-row]:last-of-type"),
             Wait(OLDEST),
@@ -158,7 +158,7 @@ pub const VIEWS: &[View] = &[
         ],
         // Where the bar has no room, it is in the menu.
         mouse: &[
-            Keys("m"),
+            Keys("."),
             Wait("document.querySelector('[data-testid=menu-item]:focus')"),
             Click("[data-command=redact]"),
         ],
@@ -197,7 +197,7 @@ pub const VIEWS: &[View] = &[
     },
     View {
         name: "menu",
-        keys: &[Keys("m")],
+        keys: &[Keys(".")],
         mouse: &[Right("[data-testid=feed-row]")],
         shown: "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')",
     },
@@ -365,7 +365,7 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     window.follow(&format!("/?kind=policy&id={}", shop.ids[0]));
     window.wait(&is_read(&shop.ids[0]));
     window.script("document.activeElement.blur()", json!([]));
-    window.keys("m");
+    window.keys(".");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
     let left = |css: &str| {
         let script = "return document.querySelector(arguments[0]).getBoundingClientRect().left";

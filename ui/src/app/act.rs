@@ -41,7 +41,8 @@ pub(crate) fn can_run(app: App, command: &Command) -> bool {
     let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
     match (act, command.holds) {
         (Act::Open, _) => engram().is_some() && app.backend().opens_editors(),
-        (Act::Dispute, _) => engram().is_some_and(|it| !it.conflicts.is_empty()),
+        (Act::Dispute, _) => engram()
+            .is_some_and(|it| !it.conflicts.is_empty() || words::reported_conflict(&it).is_some()),
         (Act::Now, _) => untrack(|| app.list.is_past()),
         (Act::Log, _) => app.backend().opens_editors(),
         (Act::Expand, _) => engram().is_some() && !untrack(|| room::covers_list(app)),
@@ -49,6 +50,7 @@ pub(crate) fn can_run(app: App, command: &Command) -> bool {
         (Act::Changes, _) => engram().is_some() && app.reading.has_changes.get_untracked(),
         (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
         (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
+        (Act::Suggest, _) => engram().is_some_and(|it| write::open_suggestion(app, &it).is_some()),
         (Act::Redact, _) => can_close(Closing::Redact),
         (Act::CopyClaim, _) => engram().is_some_and(|it| !it.redacted),
         (_, Holds::Always) => true,
@@ -136,6 +138,7 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::False => drift::judge(app, DriftVerdict::False),
         Act::Unsure => drift::judge(app, DriftVerdict::Unsure),
         Act::Correct => write::correct(app),
+        Act::Suggest => write::apply_suggestion(app),
         Act::Add => write::add_claim(app),
         Act::Forget => reading::ask_to_close(app, Closing::Forget),
         Act::Redact => reading::ask_to_close(app, Closing::Redact),
@@ -170,7 +173,11 @@ fn back_to_list(app: App) {
 
 /// Whether a command acts on the open engram, so that a person must see it.
 fn is_of_detail(act: Act) -> bool {
-    only_shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
+    only_shows(act)
+        || matches!(
+            act,
+            Act::First | Act::True | Act::False | Act::Unsure | Act::Suggest
+        )
 }
 
 /// Whether the command only shows something or asks a question: then it runs as soon as the engram

@@ -1,7 +1,7 @@
 //! Which command a key runs, and how its keys are printed.
 
-use super::{Command, commands_of};
-use crate::app::views::View;
+use super::{COMMANDS, Command, commands_of};
+use crate::app::views::{VIEWS, View};
 
 /// A pressed key.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,8 +35,16 @@ pub(crate) fn command_pressed(press: Press, view: &View) -> Option<&'static Comm
                 .any(|chord| fits_press(chord, press, is_exact))
         })
     };
-    // Shift with a letter counts only if a chord names it.
-    find(true).or_else(|| find(false))
+    // Shift with a letter counts only if a chord names it, in any view: what a key means elsewhere
+    // never runs another command here.
+    find(true).or_else(|| if is_named(press) { None } else { find(false) })
+}
+
+/// Whether a chord of any view names this key.
+fn is_named(press: Press) -> bool {
+    let views = VIEWS.iter().flat_map(|it| it.commands());
+    let mut chords = COMMANDS.iter().chain(views).flat_map(|it| it.keys);
+    chords.any(|chord| fits_press(chord, press, true))
 }
 
 fn fits_press(chord: &str, press: Press, is_exact: bool) -> bool {

@@ -92,6 +92,8 @@ pub enum Act {
     Unsure,
     /// Corrects the claim.
     Correct,
+    /// Corrects the claim to the value that its evidence has now.
+    Suggest,
     /// Adds a claim by hand.
     Add,
     /// Closes the claim's window.
@@ -133,6 +135,7 @@ impl Act {
                 | Self::False
                 | Self::Unsure
                 | Self::Correct
+                | Self::Suggest
                 | Self::Add
                 | Self::Forget
                 | Self::Redact
@@ -295,7 +298,7 @@ pub fn tooltip(command: &Command, is_mac: bool) -> String {
 
 /// Returns the page of the guide.
 pub fn guide() -> String {
-    let mut page = "# Keys of the window\n\nEvery command is also in the palette (Ctrl+K, ⌘K on a Mac), and the window lists them with `?`. Keys without Ctrl do nothing while you type.\n".to_owned();
+    let mut page = "# Keys of the window\n\nEvery command is also in the palette (Ctrl+K, ⌘K on a Mac), and the window lists them with `?`. A key means the same in every view. Keys without Ctrl do nothing while you type: `Esc` leaves a field.\n".to_owned();
     for (title, commands) in groups() {
         page.push_str(&format!(
             "\n## {title}\n\n| keys | what it does |\n|---|---|\n"

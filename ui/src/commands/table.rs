@@ -172,7 +172,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         say::engram::MENU,
         Act::Menu,
         Holds::Engram,
-        &["m", "ContextMenu", "Shift+F10"],
+        &[".", "ContextMenu", "Shift+F10"],
     ),
     command(
         "expand",
@@ -225,7 +225,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         say::source::WHO_WROTE,
         Act::Blame,
         Holds::Engram,
-        &["b"],
+        &["Shift+d"],
     ),
     command(
         "changes",
@@ -249,10 +249,16 @@ pub(crate) const COMMANDS: &[Command] = &[
         &["g"],
     ),
     command("undo", say::UNDO, Act::Undo, Holds::Always, &["z"]),
-    command("true", say::review::YES, Act::True, Holds::Drifted, &["y"]),
+    command(
+        "true",
+        say::review::YES_IT_IS,
+        Act::True,
+        Holds::Drifted,
+        &["y"],
+    ),
     command(
         "false",
-        say::review::NO_ASKS,
+        say::review::NO_IT_IS_NOT,
         Act::False,
         Holds::Drifted,
         &["x"],
@@ -262,7 +268,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         say::review::ASK,
         Act::Unsure,
         Holds::Drifted,
-        &["a"],
+        &["q"],
     ),
     command(
         "correct",
@@ -270,6 +276,13 @@ pub(crate) const COMMANDS: &[Command] = &[
         Act::Correct,
         Holds::Engram,
         &["r"],
+    ),
+    command(
+        "suggest",
+        say::write::SUGGEST,
+        Act::Suggest,
+        Holds::Drifted,
+        &["Shift+r"],
     ),
     command(
         "forget",
@@ -298,6 +311,6 @@ pub const MENU: &[&[Act]] = &[
         Act::History,
         Act::Dispute,
     ],
-    &[Act::True, Act::False, Act::Unsure],
+    &[Act::True, Act::False, Act::Suggest, Act::Unsure],
     &[Act::Correct, Act::Forget, Act::Redact],
 ];

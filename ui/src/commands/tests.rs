@@ -1,6 +1,10 @@
 //! The table of commands: keys, groups, and the guide that is made from it.
 #![allow(clippy::unwrap_used)]
-use std::{collections::BTreeSet, env, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::Path,
+};
 
 use super::*;
 
@@ -22,7 +26,10 @@ fn a_key_stands_for_one_command() {
         ("C", false, true, Some("copy-claim")),
         ("X", false, true, Some("false")),
         ("a", true, false, Some("choose-all")),
-        ("A", false, true, Some("unsure")),
+        ("A", false, true, None),
+        ("q", false, false, Some("unsure")),
+        ("Q", false, true, Some("unsure")),
+        (".", false, false, Some("menu")),
         ("?", false, true, Some("sheet")),
         ("Delete", false, false, Some("forget")),
         ("Delete", false, true, Some("redact")),
@@ -71,24 +78,24 @@ fn a_key_stands_for_one_command() {
 #[test]
 fn a_key_acts_on_what_is_listed() {
     for (key, shift, engrams, conflicts, others) in [
-        ("a", false, Some("unsure"), Some("first-holds"), None),
-        ("A", true, Some("unsure"), Some("first-claim"), None),
-        ("b", false, Some("blame"), Some("second-holds"), None),
-        ("n", false, Some("new"), Some("newer-holds"), None),
-        ("m", false, Some("menu"), Some("merge"), None),
+        ("a", false, None, Some("first-holds"), None),
+        ("A", true, None, Some("first-claim"), None),
+        ("b", false, None, Some("second-holds"), None),
+        ("D", true, Some("blame"), None, None),
+        ("n", false, Some("new"), None, None),
+        ("N", true, None, Some("newer-holds"), None),
+        ("m", false, None, Some("merge"), None),
+        (".", false, Some("menu"), None, None),
+        ("q", false, Some("unsure"), None, None),
         ("x", false, Some("false"), Some("dismiss"), None),
-        ("r", false, Some("correct"), Some("reason"), None),
+        ("r", false, Some("correct"), None, None),
+        ("R", true, Some("suggest"), None, None),
+        ("W", true, None, Some("reason"), None),
         ("o", false, Some("open"), Some("open"), None),
-        (
-            "J",
-            true,
-            Some("choose-next"),
-            Some("choose-next"),
-            Some("next"),
-        ),
+        ("J", true, Some("choose-next"), Some("choose-next"), None),
         ("f", false, Some("filter"), Some("filter"), None),
         ("/", false, Some("search"), None, None),
-        ("p", false, None, Some("allow"), None),
+        ("i", false, None, Some("allow"), None),
         ("Delete", false, Some("forget"), None, None),
         ("z", false, Some("undo"), Some("undo"), Some("undo")),
         ("3", false, Some("view"), Some("view"), Some("view")),
@@ -149,30 +156,59 @@ fn names_and_chords_are_given_once() {
 
 #[test]
 fn a_key_acts_on_the_request_or_the_line_that_is_open() {
-    for (key, requests, brief) in [
-        ("g", Some("grant"), None),
-        ("x", Some("deny"), None),
-        ("u", Some("revoke"), None),
-        ("e", Some("cap"), Some("edit-line")),
-        ("r", Some("why"), None),
-        ("p", None, Some("pin")),
-        ("n", None, Some("line")),
-        ("f", None, Some("filter")),
-        ("d", Some("changes"), Some("changes")),
-        ("b", Some("blame"), Some("blame")),
-        ("l", Some("link"), None),
-        ("j", Some("next"), Some("next")),
-        ("a", None, None),
-        ("v", None, None),
+    for (key, shift, requests, brief) in [
+        ("y", false, Some("grant"), None),
+        ("x", false, Some("deny"), None),
+        ("u", false, Some("revoke"), None),
+        ("E", true, Some("cap"), Some("edit-line")),
+        ("W", true, Some("why"), None),
+        ("p", false, None, Some("pin")),
+        ("P", true, None, Some("line")),
+        ("f", false, None, Some("filter")),
+        ("d", false, Some("changes"), Some("changes")),
+        ("D", true, Some("blame"), Some("blame")),
+        ("l", false, Some("link"), None),
+        ("j", false, Some("next"), Some("next")),
+        ("a", false, None, None),
+        ("g", false, None, None),
+        ("n", false, None, None),
+        ("v", false, None, None),
     ] {
         let press = Press {
             key,
+            shift,
             ..Press::default()
         };
         let found = |lists| command_pressed(press, lists).map(|it| it.id);
         assert_eq!(found(view("requests")), requests, "{key}");
         assert_eq!(found(view("brief")), brief, "{key}");
     }
+}
+
+/// Two commands have one key only if they are one answer to what their views show, which their
+/// titles say by the same word.
+#[test]
+fn a_key_means_one_thing_in_every_view() {
+    let mut meanings: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    let mut shared = BTreeSet::new();
+    for command in groups().into_iter().flat_map(|(_, all)| all) {
+        let meaning = command.title.split([' ', ',']).next().unwrap();
+        for chord in command.keys {
+            let Some((before, id)) = meanings.insert(chord, (meaning, command.id)) else {
+                continue;
+            };
+            assert_eq!(before, meaning, "{chord}: {id} and {}", command.id);
+            shared.insert((*chord, meaning));
+        }
+    }
+    let wanted = [
+        ("Shift+e", "Edit"),
+        ("Shift+w", "Write"),
+        ("u", "Take"),
+        ("x", "No"),
+        ("y", "Yes"),
+    ];
+    assert_eq!(shared, BTreeSet::from(wanted));
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 use engram_model::{Budget, Meter, Spending, thousands, visible};
 
+/// The share of a limit from which a meter warns.
+const NEAR: f64 = 0.8;
+
 /// What is used of a meter, and its limit.
 pub fn meter(meter: Meter) -> String {
     format!(
@@ -9,6 +12,11 @@ pub fn meter(meter: Meter) -> String {
         thousands(meter.used.into()),
         thousands(meter.limit.into())
     )
+}
+
+/// Whether little or nothing is left of a meter.
+pub fn is_nearly_spent(meter: Meter) -> bool {
+    meter.used >= meter.limit || meter.share() >= NEAR
 }
 
 /// Returns the fullest of the meters that count pointers, with its name; of equal ones, the first.
@@ -37,6 +45,27 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+
+    #[test]
+    fn a_meter_warns_before_its_limit() {
+        for (used, limit, want) in [
+            (0, 1_200, false),
+            (959, 1_200, false),
+            (960, 1_200, true),
+            (1_199, 1_200, true),
+            (1_200, 1_200, true),
+            (2_000, 1_200, true),
+            (0, 0, true),
+            (0, 2, false),
+            (1, 2, false),
+        ] {
+            assert_eq!(
+                is_nearly_spent(Meter { used, limit }),
+                want,
+                "{used}/{limit}"
+            );
+        }
+    }
 
     #[test]
     fn what_an_agent_spent_is_said_by_its_fullest_meter() {

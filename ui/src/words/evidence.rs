@@ -1,7 +1,8 @@
 //! How the evidence of a claim stands, in words, and where it is now.
 
 use engram_model::{
-    Engram, Evidence, Kind, Lines, Pointer, PointerState, REVERIFY, Reading, SpanNow, visible,
+    ConflictId, Engram, Evidence, Kind, Lines, Pointer, PointerState, REVERIFY, Reading, SpanNow,
+    visible,
 };
 
 use super::say;
@@ -102,6 +103,35 @@ pub fn is_drifted(engram: &Engram) -> bool {
 pub fn can_repin(engram: &Engram) -> bool {
     let standing = engram.health.as_ref().map(|it| it.standing);
     is_drifted(engram) && standing == Some(Evidence::NeedsReverification)
+}
+
+/// Which evidence of a claim was deleted, as a sentence without its stop.
+pub fn gone_evidence(engram: &Engram) -> String {
+    let health = engram.health.as_ref();
+    let checked = health.into_iter().flat_map(|it| &it.pointers);
+    let mut gone = checked.filter(|it| it.state == Some(PointerState::Deleted));
+    let pointer = gone.next().and_then(|gone| {
+        let mut all = engram.pointers.iter();
+        all.find(|it| it.to_string() == gone.pointer)
+    });
+    let Some(pointer) = pointer else {
+        return say::review::GONE.to_owned();
+    };
+    match pointer.lines() {
+        Some(lines) => {
+            say::review::was_deleted(&visible(pointer.name()), Some((lines.start, lines.end)))
+        }
+        None => say::review::was_deleted(&visible(&pointer.label()), None),
+    }
+}
+
+/// The conflict that an engram reports: Engram itself makes such a report, or the user.
+pub fn reported_conflict(engram: &Engram) -> Option<ConflictId> {
+    let is_report = engram.kind == Kind::Risk
+        && engram.agent.is_none()
+        && engram.tags.iter().any(|it| it == "conflict");
+    let (_, id) = engram.claim.rsplit_once("(conflict ")?;
+    id.strip_suffix(')')?.parse().ok().filter(|_| is_report)
 }
 
 /// Where a pointer leads now, if not where it was pinned: `src/core.rs#L3-L9`.
@@ -213,6 +243,7 @@ mod tests {
                 reading: Reading::Moved,
                 path: path.map(str::to_owned),
                 lines,
+                digest: None,
                 changes: Vec::new(),
                 hidden: 0,
                 media: None,

@@ -8,11 +8,11 @@ mod repository;
 pub mod say;
 
 pub use self::{
-    budget::{fullest_meter, meter, spent},
+    budget::{fullest_meter, is_nearly_spent, meter, spent},
     clock::Clock,
     evidence::{
-        as_stored, can_repin, evidence, is_drifted, last_seen, place_now, place_read, reading,
-        standing,
+        as_stored, can_repin, evidence, gone_evidence, is_drifted, last_seen, place_now,
+        place_read, reading, reported_conflict, standing,
     },
     files::{is_file, measures, media, short_digest, size, split_path},
     repository::{checkout, initials, repository},

@@ -10,4 +10,5 @@ pub(crate) mod promote;
 pub(crate) mod put;
 pub(crate) mod quotations;
 pub(crate) mod read;
+pub(crate) mod reword;
 pub(crate) mod sample;

@@ -149,7 +149,7 @@ pub(crate) fn ask_to_reverify(cx: &Context<'_>, id: EngramId) -> Result<PutReply
 }
 
 /// Moves each pointer to where its lines are now; an error for lines that no tree has.
-fn repin_pointers(
+pub(super) fn repin_pointers(
     cx: &Context<'_>,
     engram: &Engram,
 ) -> Result<Vec<Result<Pointer, Refusal>>, Refusal> {

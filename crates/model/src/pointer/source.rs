@@ -250,6 +250,9 @@ pub struct SpanNow {
     /// The lines of the span now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<Lines>,
+    /// The digest of the span now, if it was edited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// What changed in the span, the pinned text first; empty unless it was edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<SourceLine>,

@@ -24,7 +24,8 @@ pub use status::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "with", rename_all = "snake_case")]
 pub enum Reply {
-    /// To [`Request::Put`], [`Request::Commit`], [`Request::Repin`] and [`Request::Reverify`].
+    /// To [`Request::Put`], [`Request::Commit`], [`Request::Repin`], [`Request::Reword`] and
+    /// [`Request::Reverify`].
     Put(PutReply),
     /// To [`Request::Get`].
     Engram(Box<Engram>),
@@ -56,6 +57,8 @@ pub enum Reply {
     Checked(CheckReply),
     /// To [`Request::Standing`].
     Standing(Box<SpanNow>),
+    /// To [`Request::Complete`].
+    Completions(Vec<String>),
     /// To [`Request::Blame`].
     Blame(Blame),
     /// To [`Request::Status`].

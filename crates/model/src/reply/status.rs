@@ -37,7 +37,8 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub spending: Option<Spending>,
-    /// Claims whose evidence was edited or is gone in this working tree.
+    /// Claims whose evidence was edited or is gone in this working tree, without those about which
+    /// agents were asked.
     #[serde(default)]
     pub drifted: u64,
     /// Conflicts that wait for a verdict; for the user only.

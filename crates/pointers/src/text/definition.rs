@@ -1,6 +1,8 @@
 //! Finds the source that defines a test: by syntax for common languages, otherwise at the first
 //! line that names it.
 
+use std::collections::HashSet;
+
 use engram_model::{Lines, Refusal};
 use regex::Regex;
 
@@ -13,6 +15,8 @@ use super::{
 
 /// Longer decorators are not recognised.
 const MAX_MARK_LINES: usize = 200;
+/// In longer lines, names are not looked for.
+const MAX_LINE: usize = 1_000;
 /// The most declarations of a name that are skipped to find its definition.
 const MAX_DECLARATIONS: usize = 16;
 /// The most parts of a test's name.
@@ -39,6 +43,35 @@ pub(crate) fn find(text: &str, path: &str, name: &str) -> Result<Lines, Refusal>
         start: number(first),
         end: number(last),
     })
+}
+
+/// Returns the names that a text defines, in its order.
+pub(crate) fn names(text: &str, path: &str) -> Vec<String> {
+    const WORD: &str = r"([\p{L}_$][\p{L}\p{N}_$]{0,199})";
+    let Some(language) = Language::of(path) else {
+        return Vec::new();
+    };
+    let any_name = |pattern: &str| {
+        let quoted = ['"', '\'', '`'].into_iter();
+        let pattern = quoted.fold(pattern.to_owned(), |pattern, quote| {
+            let any = format!("{quote}([^{quote}]{{1,200}}){quote}");
+            pattern.replace(&format!("{quote}NAME{quote}"), &any)
+        });
+        Regex::new(&pattern.replace("NAME", WORD)).ok()
+    };
+    let definitions = language.definitions.iter();
+    let patterns: Vec<Regex> = definitions
+        .filter_map(|(pattern, _)| any_name(pattern))
+        .collect();
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for line in text.lines().filter(|it| it.len() <= MAX_LINE) {
+        let found = patterns.iter().find_map(|it| it.captures(line));
+        let name = found.and_then(|it| it.iter().skip(1).flatten().next());
+        let new = name.map(|it| it.as_str()).filter(|it| seen.insert(*it));
+        all.extend(new.map(str::to_owned));
+    }
+    all
 }
 
 /// Returns the ways to split a name into parts, from the outermost scope to the test itself.

@@ -8,7 +8,7 @@ use git2::{DiffLineType, DiffOptions, Patch};
 use crate::{
     Anchors, Encoding, PinnedSpan, Repo, Shelf, SpanOrigin,
     locate::PointedFile,
-    recover, refuse,
+    recover, refuse, sha256_hex,
     text::media,
     track::{Anchor, Span, SpanState},
     view, worktree,
@@ -55,7 +55,13 @@ pub fn standing_of(
     let Some(now) = worktree::read_now(repo, path)? else {
         return Ok(standing_without_changes(Reading::Gone, None));
     };
-    Ok(compare(&found, path, &now))
+    let standing = compare(&found, path, &now);
+    let is_edited = standing.reading == Reading::Edited;
+    let digest = is_edited.then(|| digest_now(&found, &now, standing.lines));
+    Ok(Standing {
+        digest: digest.flatten(),
+        ..standing
+    })
 }
 
 /// Returns where the span is by following its lines; `None` if they cannot be followed.
@@ -121,9 +127,11 @@ fn by_anchor(
             let at = moved_to.as_deref().unwrap_or(path);
             let now = worktree::read_now(repo, at)?.unwrap_or_default();
             let shown = standing_of_edited(found, at, &now, found.lines);
+            let lines = lines.or(shown.lines);
             SpanNow {
                 reading: Reading::Edited,
-                lines: lines.or(shown.lines),
+                lines,
+                digest: digest_now(found, &now, lines),
                 ..shown
             }
         }
@@ -142,11 +150,21 @@ fn by_anchor(
     })
 }
 
+/// Returns the digest of the span in the working tree, as a pointer to it would have.
+fn digest_now(found: &PointedFile<'_>, now: &[u8], lines: Option<Lines>) -> Option<String> {
+    let range = match lines {
+        Some(lines) => found.encoding.span(now, lines).ok()?,
+        None => 0..now.len(),
+    };
+    Some(format!("sha256:{}", sha256_hex(now.get(range)?)))
+}
+
 fn standing_without_changes(reading: Reading, lines: Option<Lines>) -> SpanNow {
     SpanNow {
         reading,
         path: None,
         lines,
+        digest: None,
         changes: Vec::new(),
         hidden: 0,
         media: None,

@@ -3,6 +3,7 @@
 
 mod big;
 mod bounds;
+mod completions;
 mod definition_sources;
 mod definitions;
 mod diffs;

@@ -19,6 +19,13 @@ pub struct WorktreeState {
     pub note: Option<String>,
 }
 
+/// Holding claims with evidence in this state that no open to-do asks about.
+const WAITING: &str = "health JOIN engram ON engram.id = health.engram
+    WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM engram AS todo WHERE todo.asks = engram.lineage AND todo.valid_until IS NULL
+    )";
+
 impl Reader<'_> {
     /// How far a follower has read the journal; 0 if it has not begun.
     pub fn cursor(&self, follower: &str) -> Result<u64> {
@@ -71,7 +78,8 @@ impl Reader<'_> {
         .transpose()
     }
 
-    /// How many holding claims of a project have evidence in one of these states.
+    /// How many holding claims of a project have evidence in one of these states, without those
+    /// about which an open to-do asks.
     pub fn count_standing(
         &self,
         project: ProjectId,
@@ -82,13 +90,11 @@ impl Reader<'_> {
         for way in standing {
             let found: i64 = self
                 .0
-                .prepare_cached(
-                    "SELECT count(*) FROM health JOIN engram ON engram.id = health.engram
-                     WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL",
-                )?
-                .query_row(params![worktree, way.as_str(), project.to_string()], |row| {
-                    row.get(0)
-                })?;
+                .prepare_cached(&format!("SELECT count(*) FROM {WAITING}"))?
+                .query_row(
+                    params![worktree, way.as_str(), project.to_string()],
+                    |row| row.get(0),
+                )?;
             count += found as u64;
         }
         Ok(count)
@@ -103,10 +109,9 @@ impl Reader<'_> {
         most: usize,
         sees: &dyn Fn(Scope, Option<RunId>, &str) -> bool,
     ) -> Result<u64> {
-        let mut statement = self.0.prepare_cached(
-            "SELECT scope, run, topic FROM health JOIN engram ON engram.id = health.engram
-             WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL",
-        )?;
+        let mut statement = self
+            .0
+            .prepare_cached(&format!("SELECT scope, run, topic FROM {WAITING}"))?;
         let mut count = 0;
         for way in standing {
             let rows = statement.query(params![worktree, way.as_str(), project.to_string()])?;

@@ -26,7 +26,7 @@ pub(crate) fn keys_of_line(
     }
 }
 
-/// The field for a reason. Enter calls `enter`; Escape returns to the pane.
+/// The field for a reason. Enter calls `enter` and keeps the focus; Escape returns to the pane.
 #[component]
 pub(crate) fn ReasonField(
     #[prop(into)] reason: Signal<String>,
@@ -48,7 +48,7 @@ pub(crate) fn ReasonField(
     let texts = move || if wants.get() { wanted } else { usual };
     view! {
         <div class="why-field" class:wanted=wants>
-            <label for=REASON>{move || texts().0}" "<kbd aria-hidden="true">"R"</kbd></label>
+            <label for=REASON>{move || texts().0}" "<kbd class="enters" aria-hidden="true">"⇧ W"</kbd><kbd class="leaves" aria-hidden="true">"Esc"</kbd></label>
             <input id=REASON data-testid="reason" dir="auto" autocomplete="off" maxlength=maxlength placeholder=move || texts().1 required=wants
                 prop:value=reason on:input=move |event| set(event_target_value(&event)) on:keydown=keys />
         </div>

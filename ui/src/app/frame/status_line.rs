@@ -47,7 +47,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
             (what, pointers, !is_less),
         ];
         let meter = |(what, it, is_less): (&'static str, Meter, bool)| {
-            view! { <span class:more=is_less class:spent={it.used >= it.limit}><i>{what}</i>" "{words::meter(it)}</span> }
+            view! { <span class:more=is_less class:spent=words::is_nearly_spent(it)><i>{what}</i>" "{words::meter(it)}</span> }
         };
         Some(view! {
             <span class="budget" data-testid="budget" title=words::spent(&spending)>

@@ -198,6 +198,7 @@ pub(crate) fn standing(pointer: &Pointer) -> SpanNow {
         reading,
         path: None,
         lines: None,
+        digest: None,
         changes,
         hidden: 0,
         media: None,

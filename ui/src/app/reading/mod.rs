@@ -4,9 +4,9 @@
 pub(super) mod detail;
 pub(super) mod history;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, ask};
+use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, Standing, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, frame::Undo, state::App, views::feed};
@@ -61,6 +61,8 @@ pub(crate) struct ReadingState {
     pub(crate) opened_itself: StoredValue<bool>,
     /// Whether its lines read differently now.
     pub(crate) has_changes: RwSignal<bool>,
+    /// How the working tree reads where its evidence was pinned, as shown, by pointer.
+    pub(crate) standings: RwSignal<HashMap<String, Arc<Standing>>>,
     /// The engram that an undo returned to: it stays open even if a queue does not list it yet.
     pub(crate) returned: RwSignal<Option<EngramId>>,
     /// The action on an engram that waits for confirmation.
@@ -80,6 +82,7 @@ impl ReadingState {
             panel: RwSignal::new(None),
             opened_itself: StoredValue::new(false),
             has_changes: RwSignal::new(false),
+            standings: RwSignal::new(HashMap::new()),
             returned: RwSignal::new(None),
             closing: RwSignal::new(None),
             refused: RwSignal::new(None),
@@ -104,6 +107,7 @@ impl ReadingState {
         self.panel.set(None);
         self.opened_itself.set_value(false);
         self.has_changes.set(false);
+        self.standings.set(HashMap::new());
     }
 }
 
@@ -220,6 +224,14 @@ pub(crate) fn current_engram(app: App) -> Option<Arc<Engram>> {
     let id = app.reading.selected.get()?;
     let visited = || app.reading.visited.get().filter(|it| it.id == id);
     app.list.engram(id).or_else(visited)
+}
+
+/// Records how the working tree reads where a pointer was pinned, as the person sees it.
+pub(crate) fn learn_standing(app: App, pointer: &Pointer, standing: &Arc<Standing>) {
+    let learn = |all: &mut HashMap<String, Arc<Standing>>| {
+        all.insert(pointer.to_string(), standing.clone());
+    };
+    app.reading.standings.update(learn);
 }
 
 /// Returns the index of a claim's pointer whose evidence changed most; 0 if none changed.

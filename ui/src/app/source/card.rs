@@ -22,7 +22,8 @@ use crate::{
         state::App,
         write::{MarkedLines, Marks},
     },
-    compare::{fold_unchanged, without_indent},
+    compare::fold_unchanged,
+    indent::without_indent,
     tags::Tag,
     words::{self, say},
 };
@@ -122,6 +123,7 @@ fn follow_place(
     // No entry reports that moved lines moved again, so this card has the engram read again.
     Effect::new(move |_| {
         let Some(seen) = seen.get() else { return };
+        pinned.with_value(|it| reading::learn_standing(app, it, &seen));
         let has_lines = pinned.with_value(|it| it.lines().is_some());
         let known = untrack(this).filter(|it| has_lines && it.health.is_some());
         if known.is_some_and(|it| told(&it) != read_at(&seen)) {
@@ -417,7 +419,7 @@ fn Proof(
             })}
             {has_history.then(|| view! {
                 <button class="plain" data-testid="blame-button" aria-expanded=move || panel.is_open(Panel::Blame).to_string()
-                    on:click=move |_| panel.toggle(Panel::Blame)>{say::source::WHO_WROTE}" "<kbd>"B"</kbd></button>
+                    on:click=move |_| panel.toggle(Panel::Blame)>{say::source::WHO_WROTE}" "<kbd>"⇧ D"</kbd></button>
             })}
             </span>
         </div>
@@ -560,7 +562,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             view! {
                 <tr data-testid="blame-row" data-commit=part.commit.clone()>
                     <td class="at">{lines}</td><td class="what">{words::visible(&part.summary)}</td>
-                    <td class="who">{words::visible(&part.author)}</td><td class="when">{when}</td>
+                    <td class="who">{words::visible(&part.author)}</td><td class="day">{when}</td>
                     <td class="commit" title=part.commit.clone()>{short}</td>
                 </tr>
             }

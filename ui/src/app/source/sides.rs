@@ -9,6 +9,7 @@ use leptos::{html, prelude::*};
 use super::code::view_pieces;
 use crate::{
     compare::{ComparisonRow, Pair, differing_ranges, drawn_count, unfolded_rows},
+    indent::split_indent,
     words::{self, say},
 };
 
@@ -136,9 +137,13 @@ fn view_cell(
     let number = Some(number(line))
         .filter(|it| *it > 0)
         .map(|it| it.to_string());
+    // Wrapped lines begin where the first one does.
+    let (indent, columns, line) = split_indent(line, marks);
+    let shift = |it: &Range<usize>| it.start - indent.len()..it.end - indent.len();
+    let marks: Vec<Range<usize>> = marks.iter().map(shift).collect();
     view! {
         <td class=format!("number {class}") class:marked=line.marked>{number}</td>
-        <td class=class class:marked=line.marked><span class="offscreen">{said}</span><code>{view_pieces(&line.text, &line.pieces, marks)}</code></td>
+        <td class=class class:marked=line.marked><span class="offscreen">{said}</span><code style=("--indent", columns.to_string())><span class="indent">{indent.to_owned()}</span>{view_pieces(&line.text, &line.pieces, &marks)}</code></td>
     }
     .into_any()
 }

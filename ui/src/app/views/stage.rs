@@ -53,10 +53,22 @@ impl Stage {
 
     /// Presses a key, as the window does.
     pub(super) fn press(&self, key: &str) -> bool {
-        let press = Press {
+        self.press_key(Press {
             key,
             ..Press::default()
-        };
+        })
+    }
+
+    /// Presses a key while Shift is held.
+    pub(super) fn press_shift(&self, key: &str) -> bool {
+        self.press_key(Press {
+            key,
+            shift: true,
+            ..Press::default()
+        })
+    }
+
+    fn press_key(&self, press: Press) -> bool {
         let command = commands::command_pressed(press, self.app.view.get_untracked());
         let command = command.filter(|it| act::can_run(self.app, it));
         command.into_iter().for_each(|it| act::run(self.app, it));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engram_model::{Draft, Kind, Noticed, PointerInput, PutReply, Refusal, SourceLine, ask};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::{ev, prelude::*, task::spawn_local};
 
 use super::field::{ClaimField, WriteRefused, handle_keys};
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
 
 const FIELD: &str = "new-claim";
 const EVIDENCE: &str = "new-evidence";
+const OFFERED: &str = "evidence-offered";
 
 /// A claim that is not stored yet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -164,6 +165,101 @@ fn is_duplicate(stored: &PutReply) -> bool {
     found.any(|it| it.what == Noticed::Duplicate)
 }
 
+/// What the pointer may become, as it is typed.
+#[derive(Clone, Copy)]
+struct Offers {
+    app: App,
+    all: RwSignal<Vec<String>>,
+    /// The number of the last question; answers to earlier ones are dropped.
+    asked: StoredValue<u32>,
+}
+
+impl Offers {
+    fn new(app: App) -> Self {
+        Self {
+            app,
+            all: RwSignal::new(Vec::new()),
+            asked: StoredValue::new(0),
+        }
+    }
+
+    /// Keeps what was typed, and asks what it may become.
+    fn follow(self, typed: String) {
+        self.app.write.new.update(|it| it.pointer = typed.clone());
+        let number = self.asked.get_value().wrapping_add(1);
+        self.asked.set_value(number);
+        spawn_local(async move {
+            let found = self.app.ask(ask::Complete(typed.clone())).await;
+            if self.asked.try_get_value() != Some(number) {
+                return;
+            }
+            // A path that does not exist yet has no completions.
+            let mut found = found.unwrap_or_default();
+            found.retain(|it| *it != typed);
+            self.all.set(found);
+        });
+    }
+
+    /// Takes an offer; the name of a test is still to come after its file.
+    fn take(self, offer: String) {
+        if offer.ends_with("::") {
+            self.follow(offer);
+        } else {
+            self.app.write.new.update(|it| it.pointer = offer);
+            self.leave();
+        }
+        dom::focus(EVIDENCE);
+    }
+
+    fn leave(self) {
+        self.asked.update_value(|it| *it = it.wrapping_add(1));
+        self.all.set(Vec::new());
+    }
+
+    /// Moves from the field into the list.
+    fn enter(self, event: &ev::KeyboardEvent) {
+        if event.key() == "ArrowDown" && !self.all.with_untracked(Vec::is_empty) {
+            event.prevent_default();
+            dom::focus(&format!("{OFFERED}-0"));
+        }
+    }
+}
+
+/// The list of offers below the field.
+#[component]
+fn Offered(offers: Offers) -> impl IntoView {
+    let step = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        // The first Escape closes the list, the next one the form.
+        "Escape" => {
+            event.prevent_default();
+            event.stop_propagation();
+            offers.leave();
+            dom::focus(EVIDENCE);
+        }
+        _ if dom::step_focus(&event, OFFERED) => event.prevent_default(),
+        _ => {}
+    };
+    let option = move |(at, offer): (usize, String)| {
+        let name = words::visible(&offer);
+        view! {
+            <button type="button" class="code" id=format!("{OFFERED}-{at}") role="option" aria-selected="false" data-testid="offered-evidence"
+                on:click=move |_| offers.take(offer.clone())>{name}</button>
+        }
+    };
+    let all = move || {
+        offers
+            .all
+            .get()
+            .into_iter()
+            .enumerate()
+            .map(option)
+            .collect_view()
+    };
+    view! {
+        <div id=OFFERED class="offered" role="listbox" aria-label=say::write::OFFERED hidden=move || offers.all.with(Vec::is_empty) on:keydown=step>{all}</div>
+    }
+}
+
 /// The form, over the window.
 #[component]
 pub(crate) fn Adding() -> impl IntoView {
@@ -189,6 +285,7 @@ fn Form() -> impl IntoView {
             view! { <Code lines shape=Shape::Source label=say::write::MARKED.to_owned() testid="about-lines" /> },
         )
     };
+    let offers = Offers::new(app);
     let kind = move || new.with(|it| it.kind).unwrap_or(Kind::Fact);
     let kinds = Kind::ALL.iter().map(|it| {
         view! { <option value=it.as_str() selected=move || kind() == *it>{words::kind(*it)}</option> }
@@ -200,7 +297,10 @@ fn Form() -> impl IntoView {
             <label for=EVIDENCE>{say::write::EVIDENCE}</label>
             <input id=EVIDENCE data-testid="new-evidence" class="code" autocomplete="off" spellcheck="false" placeholder=say::write::EVIDENCE_HINT
                 prop:value=move || new.with(|it| it.pointer.clone()) prop:readOnly=is_saving
-                on:input=move |event| new.update(|it| it.pointer = event_target_value(&event)) />
+                aria-controls=OFFERED
+                on:input=move |event| offers.follow(event_target_value(&event))
+                on:keydown=move |event| offers.enter(&event) />
+            <Offered offers />
             {about}
             <label for=FIELD>{say::write::CLAIM}</label>
             <ClaimField id=FIELD label=say::write::CLAIM hint=say::write::CLAIM_HINT text=claim is_saving

@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use engram_model::{Draft, Engram, EngramId, Noticed, PutReply, Refusal, ask};
+use engram_model::{
+    Engram, EngramId, Noticed, PutReply, Reading, Refusal, Rewording, SeenEvidence, ask,
+};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::field::{ClaimField, WriteRefused, handle_keys};
@@ -13,8 +15,10 @@ use crate::{
         overlay::palette::keycaps,
         reading::{self, Closing},
         state::App,
+        views::{self, feed},
     },
     drafts::may_keep,
+    suggestion::{Suggestion, suggestion_for},
     words::{self, say},
 };
 
@@ -111,13 +115,16 @@ fn save_correction(app: App, engram: &Engram) {
         return leave_correction(app, engram);
     }
     change_correction(app, id, |it| (it.is_saving, it.refusal) = (true, None));
-    let draft = Draft {
+    let claim = begun.text.clone();
+    let rewording = Rewording {
+        id,
         claim: begun.text,
-        ..engram.draft()
+        seen: untrack(|| seen_evidence(app, engram)),
     };
-    let claim = draft.claim.clone();
+    let is_queue = views::is_queue(app);
+    let next = untrack(|| feed::neighbour(app, id)).filter(|_| is_queue);
     spawn_local(async move {
-        let stored = app.ask(ask::Put(Box::new(draft))).await;
+        let stored = app.ask(ask::Reword(Box::new(rewording))).await;
         let is_here = app.reading.selected.get_untracked() == Some(id);
         match stored {
             Ok(stored) => {
@@ -127,8 +134,11 @@ fn save_correction(app: App, engram: &Engram) {
                     &claim,
                     Undo::restore(replaced_version(&stored, id)),
                 );
+                // In a queue, the next claim opens; the corrected one has left.
+                let to = next.or_else(|| (!is_queue).then_some(stored.id));
                 if is_here {
-                    reading::select_engram(app, stored.id);
+                    to.into_iter()
+                        .for_each(|it| reading::select_engram(app, it));
                     dom::focus(dom::LIST);
                 }
             }
@@ -143,6 +153,62 @@ fn save_correction(app: App, engram: &Engram) {
             }
         }
     });
+}
+
+/// The evidence that the person sees edited or gone.
+fn seen_evidence(app: App, engram: &Engram) -> Vec<SeenEvidence> {
+    let all = app.reading.standings.get();
+    let pointers = engram.pointers.iter().map(ToString::to_string);
+    let seen = pointers.filter_map(|pointer| {
+        let standing = all.get(&pointer)?;
+        let is_changed = matches!(standing.reading, Reading::Edited | Reading::Gone);
+        is_changed.then(|| SeenEvidence {
+            digest: standing.digest.clone(),
+            pointer,
+        })
+    });
+    seen.collect()
+}
+
+/// The correction that can be read off the changed lines on the screen, unless the person wrote
+/// another.
+pub(crate) fn open_suggestion(app: App, engram: &Engram) -> Option<Suggestion> {
+    let is_begun = app
+        .write
+        .corrections
+        .with(|all| all.get(&engram.id).is_some_and(|it| !it.is_saving));
+    if is_begun || app.list.is_past() || !words::is_drifted(engram) {
+        return None;
+    }
+    let mut found: Vec<Suggestion> = app.reading.standings.with(|all| {
+        let pointers = engram.pointers.iter();
+        let standings = pointers.filter_map(|it| all.get(&it.to_string()));
+        let edited = standings.filter(|it| it.reading == Reading::Edited);
+        edited
+            .filter_map(|it| suggestion_for(&engram.claim, &it.changes))
+            .collect()
+    });
+    found.dedup();
+    let one = found.pop();
+    one.filter(|_| found.is_empty())
+}
+
+/// Corrects the open claim to the value that its evidence has now.
+pub(crate) fn apply_suggestion(app: App) {
+    let Some(engram) = untrack(|| reading::current_engram(app)) else {
+        return;
+    };
+    let Some(suggestion) = untrack(|| open_suggestion(app, &engram)) else {
+        return app.frame.say(say::write::NO_SUGGESTION, "");
+    };
+    let begun = Correction {
+        text: suggestion.claim,
+        ..Correction::default()
+    };
+    app.write.corrections.update(|all| {
+        all.entry(engram.id).or_insert(begun);
+    });
+    save_correction(app, &engram);
 }
 
 /// Whether a text differs from the claim as shown.
@@ -163,8 +229,11 @@ fn replaced_version(stored: &PutReply, read: EngramId) -> EngramId {
 #[component]
 pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let begun =
-        move |all: &HashMap<EngramId, Correction>| all.get(&id).map(|it: &Correction| it.is_open);
+    // A suggestion that is being stored has no field.
+    let begun = move |all: &HashMap<EngramId, Correction>| {
+        let begun = all.get(&id).filter(|it| it.is_open || !it.is_saving);
+        begun.map(|it| it.is_open)
+    };
     let is_open = Memo::new(move |_| app.write.corrections.with(begun));
     // Drops the draft of a claim that was redacted.
     Effect::new(move |_| {
@@ -247,5 +316,19 @@ pub(crate) fn CorrectButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView 
         <button data-testid="correct" disabled=move || !can() title=means on:click=move |_| correct(app)>
             {say::write::CORRECT}" "<kbd>"R"</kbd>
         </button>
+    }
+}
+
+/// The button that applies the suggested correction: `4093 → 4096`.
+#[component]
+pub(crate) fn SuggestionButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let found = Memo::new(move |_| engram.with(|it| open_suggestion(app, it.as_deref()?)));
+    move || {
+        found.get().map(|it| view! {
+            <button class="primary" data-testid="suggestion" title=say::write::SUGGEST_MEANS on:click=move |_| apply_suggestion(app)>
+                {say::write::suggestion(&words::visible(&it.old), &words::visible(&it.new))}" "{keycaps("Shift+r")}
+            </button>
+        })
     }
 }

@@ -9,7 +9,7 @@ mod marks;
 pub(crate) use self::add::add_claim;
 #[cfg(feature = "gallery")]
 pub(crate) use self::correct::begin_correction;
-pub(crate) use self::correct::correct;
+pub(crate) use self::correct::{apply_suggestion, correct, open_suggestion};
 use std::collections::HashMap;
 
 use engram_model::EngramId;
@@ -17,7 +17,7 @@ use leptos::prelude::*;
 
 pub(crate) use self::{
     add::Adding,
-    correct::{Correct, CorrectButton},
+    correct::{Correct, CorrectButton, SuggestionButton},
     field::{ClaimField, WriteRefused, handle_keys},
     marks::{MarkedLines, Marks},
 };

@@ -270,8 +270,13 @@ pub mod review {
     pub const NOT_DRIFTED: &str = "There is nothing to review in this claim";
     pub const QUESTION: &str = "Is the claim still true?";
     pub const EDITED: &str = "Its evidence was edited.";
-    pub const GONE: &str = "Its evidence is gone, so it cannot be confirmed.";
+    pub const GONE: &str = "Its evidence is gone";
+    pub const GONE_HINT: &str = "Press X if the claim is no longer true, or R to correct it.";
+    pub const IS_CONFLICT: &str = "This is a conflict";
+    pub const IS_CONFLICT_HINT: &str = "Press G to settle it.";
     pub const YES: &str = "Still true";
+    pub const YES_IT_IS: &str = "Yes, it is still true";
+    pub const NO_IT_IS_NOT: &str = "No, it is no longer true…";
     pub const NO: &str = "No longer true";
     pub const NO_ASKS: &str = "No longer true…";
     pub const ASK: &str = "Ask an agent";
@@ -289,6 +294,15 @@ pub mod review {
     pub const NOTHING: &str = "Nothing to review";
     pub const NOTHING_MEANS: &str = "All evidence is unchanged, or only moved.";
     pub const BACK: &str = "Back to the feed";
+
+    /// Evidence that is gone, by its file and its lines; without its stop.
+    pub fn was_deleted(file: &str, lines: Option<(u32, u32)>) -> String {
+        match lines {
+            Some((start, end)) if start == end => format!("Line {start} of {file} was deleted"),
+            Some((start, end)) => format!("Lines {start}–{end} of {file} were deleted"),
+            None => format!("{file} was deleted"),
+        }
+    }
 }
 
 /// Sheets over the window.

@@ -2,6 +2,9 @@
 
 pub const CORRECT: &str = "Correct…";
 pub const CORRECT_MEANS: &str = "Saves your wording as a new version";
+pub const SUGGEST: &str = "Correct to the new value";
+pub const SUGGEST_MEANS: &str = "Replaces the old value in the claim by the one in the code now";
+pub const NO_SUGGESTION: &str = "There is no new value to read off the changed lines";
 pub const CORRECTION: &str = "Your correction";
 pub const UNSAVED: &str = "You have an unsaved correction.";
 pub const CONTINUE: &str = "Continue";
@@ -21,12 +24,18 @@ pub const CLAIM: &str = "Claim";
 pub const CLAIM_HINT: &str = "What is true here, in one to three sentences";
 pub const EVIDENCE: &str = "Evidence";
 pub const EVIDENCE_HINT: &str = "repo:src/main.rs#L10-L20@HEAD";
+pub const OFFERED: &str = "Files and tests that match";
 pub const KIND: &str = "Kind";
 pub const TOPIC: &str = "Topic";
 pub const TOPIC_HINT: &str = "Optional, such as payments/webhooks";
 pub const MARK: &str = "Drag or Shift-click to mark lines";
 pub const MARKED: &str = "Marked lines";
 pub const UNMARK: &str = "Unmark lines";
+
+/// The value that the claim gives, and the one that the code has now.
+pub fn suggestion(old: &str, new: &str) -> String {
+    format!("{old} → {new}")
+}
 
 pub fn length(characters: &str, most: &str) -> String {
     format!("{characters} of {most} characters")

@@ -5,6 +5,7 @@ mod echoes;
 mod erasure;
 mod lifecycle;
 mod promotion;
+mod rewording;
 mod same_words;
 mod sample;
 mod updates;

@@ -300,3 +300,16 @@ fn each_worktree_has_its_own_health() {
         assert_eq!(page.entries.len(), want);
     }
 }
+
+/// A claim about which agents were asked waits for them, and not for the user.
+#[test]
+fn a_claim_is_not_counted_as_drifted_while_agents_are_asked() {
+    let sandbox = Sandbox::new();
+    let (followed, id, _) = follow_awake(&sandbox);
+    let drifted = || followed.at.status(&Caller::User).unwrap().drifted;
+    assert_eq!(drifted(), 1);
+    let asked = followed.at.0.ask(&Caller::User, ask::Reverify(id)).unwrap();
+    assert_eq!(drifted(), 0);
+    followed.at.forget(&Caller::User, asked.id).unwrap();
+    assert_eq!(drifted(), 1, "nobody answered");
+}

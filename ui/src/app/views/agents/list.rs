@@ -148,7 +148,7 @@ fn view_gauges(budget: &Budget) -> impl IntoView + use<> {
 pub(super) fn view_gauge(what: &'static str, meter: Meter) -> impl IntoView {
     let share = (meter.share() * 100.0).clamp(0.0, 100.0);
     view! {
-        <span class="gauge" class:spent={meter.used >= meter.limit}>
+        <span class="gauge" class:spent=words::is_nearly_spent(meter)>
             <i class="track" aria-hidden="true"><i style:width=format!("{share:.0}%")></i></i>
             <span>{words::meter(meter)}" "{what}</span>
         </span>

@@ -51,14 +51,14 @@ static COMMANDS: &[Command] = &[
     Command::own(
         "line",
         say::brief::ADD,
-        &["n"],
+        &["Shift+p"],
         |app| room::act_in_list(app, move || pins::write_line(app, None)),
         |_| true,
     ),
     Command::own(
         "edit-line",
         say::brief::EDIT_MEANS,
-        &["e"],
+        &["Shift+e"],
         pins::edit_line,
         |app| untrack(|| state::current_line(app)).is_some_and(|line| pins::can_edit(&line)),
     ),

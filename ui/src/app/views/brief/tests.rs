@@ -35,6 +35,6 @@ fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
     assert_eq!(open().as_deref(), Some("tokens 412/1200"));
     assert!(!stage.press("p"));
     // The person begins a line of their own, which stays while others come.
-    assert!(stage.press("n"));
+    assert!(stage.press_shift("P"));
     assert!(all.draft.get_untracked().is_some());
 }

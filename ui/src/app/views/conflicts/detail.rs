@@ -296,8 +296,7 @@ pub(super) fn view_verdict_button(
     }
 }
 
-/// The field for a reason. Enter returns to the list, or gives the verdict that waits for the
-/// reason.
+/// The field for a reason. Enter gives the verdict that waits for the reason.
 #[component]
 pub(super) fn Reason(
     #[prop(into)] reason: Signal<String>,
@@ -307,9 +306,7 @@ pub(super) fn Reason(
     let wants = app.views.conflicts.wants_reason;
     let enter = move || {
         if wants.get_untracked() {
-            VIEW.run(app, ConflictVerdict::Allow.id())
-        } else {
-            room::focus_pane(app)
+            VIEW.run(app, ConflictVerdict::Allow.id());
         }
     };
     let usual = (say::conflicts::REASON, say::conflicts::REASON_HINT);

@@ -269,7 +269,11 @@ pub(super) fn go_to_conflict(app: App, id: ConflictId) {
 
 /// Shows the conflict of the open engram.
 pub(crate) fn show_its_conflict(app: App) {
-    let id = untrack(|| reading::current_engram(app)).and_then(|it| it.conflicts.first().copied());
+    let engram = untrack(|| reading::current_engram(app));
+    let id = engram.and_then(|it| {
+        let conflict = it.conflicts.first().copied();
+        conflict.or_else(|| words::reported_conflict(&it))
+    });
     if let Some(id) = id {
         show_conflict(app, id);
     }

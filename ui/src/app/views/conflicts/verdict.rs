@@ -196,10 +196,10 @@ fn leave_behind(app: App, id: ConflictId, verdict: ConflictVerdict) {
         None if untrack(|| state::is_nothing_listed(app)) => state::read_no_conflict(app),
         None => {}
     }
-    // The field that had the focus is gone or belongs to the next conflict; keys continue in the
-    // list.
+    // A field keeps the focus until the person leaves it: what they type next must not run as
+    // commands. If it is gone, keys continue in the list.
     dom::next_frame(move || {
-        if dom::focused_in(REASON).is_some() || dom::is_nowhere() {
+        if dom::is_nowhere() {
             room::focus_pane(app);
         }
     });

@@ -12,6 +12,7 @@ use crate::{
         reading::{self, Closing},
         state::App,
         views::{self, feed},
+        write::{CorrectButton, SuggestionButton, open_suggestion},
     },
     words::{self, say},
 };
@@ -32,8 +33,17 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     let Some(engram) = untrack(|| reading::current_engram(app)) else {
         return;
     };
+    if words::reported_conflict(&engram).is_some() {
+        return app
+            .frame
+            .warn(say::review::IS_CONFLICT, say::review::IS_CONFLICT_HINT);
+    }
     if !words::is_drifted(&engram) {
         return app.frame.say(say::review::NOT_DRIFTED, "");
+    }
+    if verdict == DriftVerdict::True && !words::can_repin(&engram) {
+        let gone = words::gone_evidence(&engram);
+        return app.frame.warn(&gone, say::review::GONE_HINT);
     }
     if verdict == DriftVerdict::Unsure && engram.asked.is_some() {
         return app.frame.say(say::review::IS_ASKED, "");
@@ -87,15 +97,19 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let asks = Memo::new(move |_| {
         let engram = engram.get().filter(|it| words::is_drifted(it))?;
         let standing = engram.health.as_ref()?.standing;
+        let gone = (!words::can_repin(&engram)).then(|| words::gone_evidence(&engram));
         let answer = engram.answer.clone();
-        Some((standing, words::can_repin(&engram), engram.asked, answer))
+        Some((standing, gone, engram.asked, answer))
     });
     move || {
-        asks.get().map(|(standing, can_repin, asked, answer)| {
-            let what = if can_repin { say::review::EDITED } else { say::review::GONE };
+        asks.get().map(|(standing, gone, asked, answer)| {
+            let (what, next) = match gone {
+                Some(gone) => (format!("{gone}."), say::review::GONE_HINT),
+                None => (say::review::EDITED.to_owned(), say::review::QUESTION),
+            };
             view! {
                 <div class="triage" role="group" aria-label=say::review::QUESTION data-testid="triage" data-standing=standing.as_str()>
-                    <p>{Icon::Alert.draw()}<span>{what}" "<b>{say::review::QUESTION}</b></span></p>
+                    <p>{Icon::Alert.draw()}<span>{what}" "<b>{next}</b></span></p>
                     {asked.map(|todo| view! {
                         <p class="asked" data-testid="asked">{say::review::IS_ASKED}" "
                             <button class="plain" on:click=move |_| reading::go_to_engram(app, todo)>{say::review::SHOW_ASKED}</button></p>
@@ -118,10 +132,18 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let can_repin = move || engram.with(|it| it.as_ref().is_some_and(|it| words::can_repin(it)));
+    let is_suggested = move || {
+        engram.with(|it| {
+            it.as_ref()
+                .is_some_and(|it| open_suggestion(app, it).is_some())
+        })
+    };
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
     view! {
-        <button class="primary" data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, DriftVerdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
+        <SuggestionButton engram />
+        <button class:primary=move || !is_suggested() data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, DriftVerdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
         <button data-testid="no-longer" on:click=move |_| judge(app, DriftVerdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
-        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, DriftVerdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
+        <CorrectButton engram />
+        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, DriftVerdict::Unsure)>{say::review::ASK}" "<kbd>"Q"</kbd></button>
     }
 }

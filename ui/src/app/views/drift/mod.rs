@@ -2,6 +2,8 @@
 //! question about each, and the text of an empty list, are this view's own.
 
 mod bar;
+#[cfg(all(test, feature = "gallery"))]
+mod tests;
 
 use engram_model::{Evidence, Filter};
 use leptos::prelude::*;

@@ -361,7 +361,7 @@ fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
         <b data-testid="chosen-count">{move || count_in_words(count.get())}</b>
         <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(ClaimAction::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
         <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(ClaimAction::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
-        <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(ClaimAction::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
+        <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(ClaimAction::Ask)>{called(say::review::ASK, 2)}" "<kbd>"Q"</kbd></button>
         <button data-testid="chosen-copy" on:click=move |_| copy_chosen(app)>{say::many::COPY}" "{keycaps("Shift+c")}</button>
         <span class="space"></span>
         <button data-testid="chosen-forget" hidden=all_drifted disabled=is_busy title=say::engram::FORGET_MEANS on:click=press(ClaimAction::Forget)>

@@ -98,6 +98,9 @@ impl RowSlots {
     }
 }
 
+/// The most characters of line numbers; what is longer names a test or a section.
+const LINES_CHARS: usize = 16;
+
 /// Returns the id of a row's element.
 pub(crate) fn engram_row_id(id: EngramId) -> String {
     format!("row-{id}")
@@ -189,6 +192,7 @@ fn view_content(
     };
     let at = engram.recorded_at;
     let (folder, file, lines) = split_pointer(&pointer);
+    let has_name = lines.chars().count() > LINES_CHARS;
     let claim = view_claim(engram, searched);
     view! {
         <span class="kind" title=words::kind(engram.kind)>{icon.draw()}<span class="offscreen">{words::kind(engram.kind)}</span></span>
@@ -199,7 +203,7 @@ fn view_content(
         <div class="meta">
             <span class="from">
                 <span class="by">{words::author(engram)}</span>
-                <span class="pointer" title=pointer.clone()><span class="file"><span>{file}</span><span class="at">{lines}</span></span><span class="folder">{folder}</span></span>
+                <span class="pointer" title=pointer.clone()><span class="file"><span>{file}</span><span class="at" class:name=has_name>{lines}</span></span><span class="folder">{folder}</span></span>
                 {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
             </span>
             {(!engram.conflicts.is_empty()).then(|| view! { <span class="word bad" data-testid="in-conflict">{say::state::IN_CONFLICT}</span> })}

@@ -146,11 +146,10 @@ fn finish_answer(app: App, request: &RequestTold, answer: Answer) {
     if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
         state::select_request(app, next);
     }
-    // The field that had the focus is gone or belongs to the next request; keys continue in the
-    // list.
+    // A field keeps the focus until the person leaves it: what they type next must not run as
+    // commands. If it is gone, keys continue in the list.
     dom::next_frame(move || {
-        let is_in = |id: &str| dom::focused_in(id).is_some();
-        if is_in(REASON) || is_in(CAP) || dom::is_nowhere() {
+        if dom::is_nowhere() {
             room::focus_pane(app);
         }
     });
@@ -235,11 +234,12 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
         all.wants_reason.set(false);
         room::focus_pane(app);
     };
-    let keys = keys_of_line(move || VIEW.run(app, Answer::Grant.id()), leave);
+    // The cap is kept as typed; granting is a key of its own.
+    let keys = keys_of_line(|| {}, leave);
     let is_wrong = move || parse_cap(&typed.get()).is_none();
     view! {
         <div class="why-field cap-field">
-            <label for=CAP>{say::requests::CAP}" "<kbd aria-hidden="true">"E"</kbd></label>
+            <label for=CAP>{say::requests::CAP}" "<kbd class="enters" aria-hidden="true">"⇧ E"</kbd><kbd class="leaves" aria-hidden="true">"Esc"</kbd></label>
             <input id=CAP data-testid="cap" inputmode="numeric" autocomplete="off" maxlength="9" aria-describedby="cap-note" aria-invalid=move || is_wrong().to_string()
                 prop:value=typed on:input=move |event| set(event_target_value(&event)) on:keydown=keys />
             <span id="cap-note" class="quiet" class:bad=is_wrong data-testid="cap-note">{note}</span>
@@ -264,6 +264,10 @@ fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
     };
     let usual = (say::requests::WHY, say::requests::WHY_HINT);
     let wanted = (say::requests::WHY_DENIED, say::requests::WHY_DENIED_HINT);
-    let enter = move || VIEW.run(app, Answer::Deny.id());
+    let enter = move || {
+        if wants.get_untracked() {
+            VIEW.run(app, Answer::Deny.id());
+        }
+    };
     view! { <ReasonField reason=Signal::derive(reason) set wants usual wanted enter maxlength="500" /> }
 }

@@ -68,7 +68,7 @@ static COMMANDS: &[Command] = &[
     Command::own(
         Answer::Grant.id(),
         say::requests::GRANT_MEANS,
-        &["g"],
+        &["y"],
         |app| answer::give_answer(app, Answer::Grant),
         |app| state::can_give(app, Answer::Grant),
     )
@@ -92,14 +92,14 @@ static COMMANDS: &[Command] = &[
     Command::own(
         "cap",
         say::requests::EDIT_CAP,
-        &["e"],
+        &["Shift+e"],
         |app| room::act_in_detail(app, || dom::select_text(answer::CAP)),
         |app| state::can_give(app, Answer::Grant),
     ),
     Command::own(
         "why",
         say::conflicts::WRITE_REASON,
-        &["r"],
+        &["Shift+w"],
         |app| room::act_in_detail(app, || dom::focus(REASON)),
         |app| state::can_give(app, Answer::Grant),
     ),

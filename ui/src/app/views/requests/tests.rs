@@ -33,7 +33,7 @@ fn a_request_is_answered_by_a_key() {
     assert_eq!(all.inbox.open.get_untracked().as_ref(), Some(&first));
     stage.asked();
     assert!(!stage.press("u"), "there is no grant to take back");
-    assert!(stage.press("g"));
+    assert!(stage.press("y"));
     let Some(Request::GrantRequest(answer)) = stage.asked().into_iter().next() else {
         panic!("nothing was granted");
     };

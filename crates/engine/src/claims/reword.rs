@@ -1,0 +1,71 @@
+//! Corrections by the user: a new version in the user's words, pointed at the lines that the user
+//! saw. A correction that kept the old pin would need review at once, because it says what the
+//! pinned lines do not say.
+
+use engram_model::{Code, Commit, Draft, Pointer, PutReply, Refusal, Rewording};
+use engram_pointers::resolve;
+
+use crate::{
+    claims::{
+        pointers::repin_pointers,
+        put::{self, Occasion},
+        read,
+    },
+    context::Context,
+};
+
+/// Stores the new words. Evidence that the user saw edited is pinned as it is now; evidence that
+/// the user saw deleted is left out. Without any evidence left, the claim points to the event of
+/// making it.
+pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<PutReply, Refusal> {
+    let engram = read::find_version(cx, rewording.id)?;
+    let mut draft = Draft {
+        claim: rewording.claim,
+        ..engram.draft()
+    };
+    if rewording.seen.is_empty() {
+        return put::put_claim(cx, draft, None, Occasion::Said);
+    }
+    let found = repin_pointers(cx, &engram)?;
+    let mut pointers = Vec::with_capacity(found.len());
+    for ((found, pinned), kept) in found.into_iter().zip(&engram.pointers).zip(draft.pointers) {
+        let text = pinned.to_string();
+        let seen = rewording.seen.iter().find(|it| it.pointer == text);
+        match (seen.map(|it| it.digest.as_deref()), found) {
+            (None, _) => pointers.push(kept),
+            (Some(None), Err(_)) => {}
+            (Some(Some(digest)), Ok(mut now)) => {
+                if now.lines().is_some() {
+                    refuse_other_lines(cx, &now, digest)?;
+                    now.digest = Some(digest.to_owned());
+                }
+                pointers.push(now.into());
+            }
+            (Some(_), _) => return Err(refusal_of_change(&pinned.label())),
+        }
+    }
+    draft.pointers = pointers;
+    if draft.pointers.is_empty() {
+        return put::commit_claim(cx, Commit { draft, words: None });
+    }
+    put::put_claim(cx, draft, None, Occasion::Said)
+}
+
+/// Refuses a pointer to lines that are not those that the user saw.
+fn refuse_other_lines(cx: &Context<'_>, now: &Pointer, seen: &str) -> Result<(), Refusal> {
+    let shelf = cx.shelf(cx.known_project()?)?;
+    let resolved = resolve(cx.repo()?, &shelf, now)?;
+    if resolved.pointer.digest.as_deref() == Some(seen) {
+        Ok(())
+    } else {
+        Err(refusal_of_change(&now.label()))
+    }
+}
+
+fn refusal_of_change(label: &str) -> Refusal {
+    Refusal::new(
+        Code::PointerNotFound,
+        format!("{label} changed while you were writing"),
+        "Look at the lines again, then save.",
+    )
+}
