@@ -50,8 +50,8 @@ fn command_line<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a
         "validate_message" => vec!["message", "validate", message],
         // Other tests cover the answers to an agent's request.
         "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
-        "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame"
-        | "show_brief" | "metrics" | "hook" => {
+        "commit" | "facets" | "search" | "source" | "line" | "reverify" | "standing" | "track"
+        | "blame" | "show_brief" | "metrics" | "hook" => {
             return None;
         }
         other => panic!("the walk does not know {other:?}: say how it is typed"),

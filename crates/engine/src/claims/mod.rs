@@ -11,3 +11,4 @@ pub(crate) mod put;
 pub(crate) mod quotations;
 pub(crate) mod read;
 pub(crate) mod sample;
+pub(crate) mod search;
