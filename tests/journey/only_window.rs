@@ -1,5 +1,4 @@
-//! What only the real window has: other repositories, an editor, its log, and stopping a search
-//! that runs over the bridge to the shell.
+//! What only the real window has: other repositories, an editor, and its log.
 
 use std::{fs, path::Path};
 
@@ -12,8 +11,6 @@ use crate::{
         server::Server,
         shop::Shop,
     },
-    editor::Editor,
-    engram::Engram,
     machine::{self, clean, desktop, ok},
     stage::Sandbox,
     window::Window,
@@ -382,47 +379,6 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
     window.wait(
         "document.querySelector('[data-testid=notice].error')?.textContent.includes('no longer in the working tree')",
     );
-}
-
-/// Ends a search with `end` as soon as it says that it continues.
-const END_SOON: &str = "const [end] = arguments;
-    new MutationObserver((_, watch) => {
-        const button = document.querySelector('[data-testid=searching][aria-busy=true] [data-testid=search-button]');
-        if (!button) return;
-        watch.disconnect();
-        if (end === 'click') button.click();
-        else document.getElementById('filter').dispatchEvent(new KeyboardEvent('keydown', {key: end, bubbles: true, cancelable: true}));
-    }).observe(document, {subtree: true, childList: true, attributes: true});";
-
-#[test]
-fn a_long_search_stops_in_the_window_and_goes_on() {
-    let dir = tempfile::tempdir().unwrap();
-    // Several parts, none of which has a match.
-    let shop = Shop::long();
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let window = engram.window(&Editor::new(dir.path()));
-    window.find(FEED);
-    for (end, words) in [("click", "nowhere1"), ("Escape", "nowhere2")] {
-        window.script(END_SOON, json!([end]));
-        window.keys(&format!("/{words}"));
-        window.wait("document.querySelector('[data-testid=searching][aria-busy=false]')");
-        // The request under way was answered, and no other followed.
-        let done = "Number(document.querySelector('[data-testid=searching] progress').value)";
-        window.wait(&format!("{done} < 100"));
-        assert_eq!(window.count("[data-testid=no-match]"), 0);
-        let said = window.script("return document.getElementById('filter').value", json!([]));
-        assert_eq!(said, json!(words), "the words stay");
-        // The search continues to the end without a match.
-        match end {
-            "click" => window.click("[data-testid=search-button]"),
-            _ => window.press_on(Hand::Keys, "search-button"),
-        }
-        window.wait("document.querySelector('[data-testid=no-match]')");
-        assert_eq!(window.count("[data-testid=searching]"), 0);
-        window.click("[data-testid=filter]");
-        window.keys(ESCAPE);
-        window.find("[data-testid=feed-row]");
-    }
 }
 
 /// Dialogs that are complete only in the real window.

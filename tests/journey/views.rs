@@ -233,6 +233,7 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 11");
     window.keys("8 programmer");
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 1");
+    window.control('a');
     window.keys("zzz");
     window.find("[data-testid=no-match]");
     window.shot("filter-nothing");

@@ -73,16 +73,15 @@ pub fn runs_right_to_left(spans: &[Span]) -> bool {
     right > 0 && right >= left
 }
 
-/// Returns for each byte of a text whether it is part of one of these words (in lower case).
-pub fn found_bytes(text: &str, words: &[String]) -> Vec<bool> {
-    let lower = text.to_ascii_lowercase();
-    let mut is_found = vec![false; text.len()];
-    for word in words.iter().filter(|it| !it.is_empty()) {
-        for (at, _) in lower.match_indices(word.as_str()) {
-            is_found[at..at + word.len()].fill(true);
+/// Returns for each byte of a text whether it is in one of these ranges.
+pub fn marked_bytes(text: &str, marks: &[Range<usize>]) -> Vec<bool> {
+    let mut is_marked = vec![false; text.len()];
+    for mark in marks {
+        if let Some(marked) = is_marked.get_mut(mark.clone()) {
+            marked.fill(true);
         }
     }
-    is_found
+    is_marked
 }
 
 /// Whether a letter is of a script that runs right to left.
@@ -200,6 +199,8 @@ fn without_punctuation(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use engram_model::literal_marks;
+
     use super::*;
 
     /// Puts faces in brackets and marks in braces.
@@ -220,7 +221,7 @@ mod tests {
                 Face::Name => format!("[name {text}]"),
             }
         };
-        spans(text, &found_bytes(text, &words))
+        spans(text, &marked_bytes(text, &literal_marks(text, &words)))
             .into_iter()
             .map(tell)
             .collect()

@@ -11,6 +11,8 @@ pub enum Tag {
     Facets,
     /// Lists by evidence or by what has ended, which no entry reports by itself.
     Doubts,
+    /// What a search finds.
+    Found,
     /// The conflicts, and the status of each.
     Conflicts,
     /// The sides of conflicts: a conflict may end with a side, which no entry reports by itself.
@@ -30,7 +32,7 @@ impl Tag {
     pub fn is_sum(self) -> bool {
         matches!(
             self,
-            Self::Status | Self::Facets | Self::Sides | Self::Brief
+            Self::Status | Self::Facets | Self::Found | Self::Sides | Self::Brief
         )
     }
 }
@@ -38,29 +40,32 @@ impl Tag {
 /// Returns the tags that a change makes stale. Each change counts for an agent, so each touches the
 /// status.
 pub fn tags_of(change: &Change) -> Vec<Tag> {
-    use Tag::{Brief, Conflicts, Doubts, Facets, Requests, Sides, Sources, Status};
+    use Tag::{Brief, Conflicts, Doubts, Facets, Found, Requests, Sides, Sources, Status};
     let (tags, ids): (&[Tag], Vec<EngramId>) = match change {
         Change::Stored(engram) => (
-            &[Status, Facets, Doubts, Sides, Brief],
+            &[Status, Facets, Found, Doubts, Sides, Brief],
             Vec::from_iter(engram.supersedes),
         ),
         Change::Corroborated(id) => (&[Status, Sides], vec![*id]),
         Change::Promoted { id, .. } => (&[Status, Sides, Brief], vec![*id]),
-        Change::Forgotten(id) => (&[Status, Facets, Doubts, Sides, Brief], vec![*id]),
-        Change::Redacted(id) => (&[Status, Facets, Doubts, Sides, Brief, Requests], vec![*id]),
+        Change::Forgotten(id) => (&[Status, Facets, Found, Doubts, Sides, Brief], vec![*id]),
+        Change::Redacted(id) => (
+            &[Status, Facets, Found, Doubts, Sides, Brief, Requests],
+            vec![*id],
+        ),
         Change::Conflict { engrams, .. } => (&[Status, Conflicts], engrams.to_vec()),
         Change::Resolved { closed, stored, .. } => (
-            &[Status, Facets, Doubts, Conflicts, Brief],
+            &[Status, Facets, Found, Doubts, Conflicts, Brief],
             closed.iter().chain(stored).copied().collect(),
         ),
         Change::Allowed(_) | Change::Disallowed(_) => (&[Status, Conflicts], Vec::new()),
-        Change::Unlisted(_) => (&[Status, Facets], Vec::new()),
+        Change::Unlisted(_) => (&[Status, Facets, Found], Vec::new()),
         // A read may spend a grant.
         Change::Dereferenced { .. } => (&[Status, Requests, Brief], Vec::new()),
         Change::Noted { .. } => (&[Status], Vec::new()),
         Change::Between { .. } => (&[Status, Requests, Brief], Vec::new()),
         Change::Anchored { engrams, .. } => (
-            &[Status, Facets, Doubts, Sources, Brief],
+            &[Status, Facets, Found, Doubts, Sources, Brief],
             engrams.iter().map(|it| it.id).collect(),
         ),
     };

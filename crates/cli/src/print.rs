@@ -81,6 +81,7 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Checked(check) => check_text(check),
         // Only the window asks for these.
         Reply::Facets(facets) => facets.total.to_string(),
+        Reply::Search(search) => entry_lines(&search.page.entries),
         Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),
         Reply::Tracked(pointer) => pointer.in_words(),
         Reply::Completions(all) => one_line(&all.join(" ")),

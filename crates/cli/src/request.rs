@@ -5,12 +5,12 @@ use std::{
     io::{self, Read},
 };
 
-use engram_engine::MESSAGE_BYTES;
+use engram_engine::{MESSAGE_BYTES, World};
 use engram_model::{
     Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Deref,
     Draft, EngramId, Feed, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening, Pinning,
     PointerInput, Promote, Query, Refusal, Request, Resolve, Sending, Settle, Unpinning,
-    WhichRequests, parse_time,
+    WhichRequests, parse_past_time,
 };
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ pub(crate) fn caller_of(verb: &Verb) -> Caller {
 }
 
 /// Returns the request of a verb that is exactly one request.
-pub(crate) fn request_of(verb: &Verb) -> Result<Request, Refusal> {
+pub(crate) fn request_of(verb: &Verb, world: &World) -> Result<Request, Refusal> {
     Ok(match verb {
         Verb::Put(put) => Request::Put(Box::new(draft_of(put)?)),
         Verb::Get { id } => Request::Get(id.parse()?),
@@ -51,7 +51,7 @@ pub(crate) fn request_of(verb: &Verb) -> Result<Request, Refusal> {
         }),
         Verb::Sample { remove: false } => Request::LoadSample,
         Verb::Sample { remove: true } => Request::RemoveSample,
-        Verb::Query(query) => Request::Query(query_of(query)?),
+        Verb::Query(query) => Request::Query(query_of(query, world)?),
         Verb::Deref(deref) => Request::Deref(deref_of(deref)?),
         Verb::Note(note) => Request::Note(note_of(note)),
         Verb::Feed(feed) => Request::Feed(feed_of(feed)),
@@ -143,7 +143,11 @@ fn parse_pointer(text: &str) -> Result<PointerInput, Refusal> {
     }
 }
 
-fn query_of(query: &QueryArgs) -> Result<Query, Refusal> {
+fn query_of(query: &QueryArgs, world: &World) -> Result<Query, Refusal> {
+    let as_of = query
+        .as_of
+        .as_deref()
+        .map(|it| parse_past_time(it, world.now()));
     Ok(Query {
         text: query.text.join(" "),
         k: query.k,
@@ -151,7 +155,7 @@ fn query_of(query: &QueryArgs) -> Result<Query, Refusal> {
         topic: query.topic.clone(),
         kind: query.kind,
         fact_type: query.fact_type,
-        as_of: query.as_of.as_deref().map(parse_time).transpose()?,
+        as_of: as_of.transpose()?,
         include_ephemeral: query.include_ephemeral,
     })
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::CommandFactory;
-use engram_engine::{Engine, Options, Treatment};
+use engram_engine::{Engine, Options, Treatment, World};
 use engram_model::{
     Caller, Code, ConflictFilter, Evidence, Gate, MOST_CONFLICTS_ON_PAGE, Refusal, Reply, Secret,
     ask,
@@ -74,7 +74,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             Ok(ExitCode::SUCCESS)
         }
         ref verb => {
-            let (caller, request) = (caller_of(verb), request_of(verb)?);
+            let (caller, request) = (caller_of(verb), request_of(verb, &World::system())?);
             let engine = open_engine(&cli)?;
             let reply = engine.handle(&caller, request)?;
             match (verb, &reply) {

@@ -14,7 +14,7 @@ use std::{
 use engram_engine::{Engine, Options, World};
 use engram_model::{
     Caller, Draft, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation, PointerInput,
-    Query, Record, Refusal, Reply, Request, Scope,
+    Query, Record, Refusal, Reply, Request, Scope, Search,
 };
 use engram_store::{Doorbell, NewEntry, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
@@ -186,6 +186,12 @@ fn measure(engine: &Engine) {
         text: text.to_owned(),
         ..Filter::default()
     };
+    let search = |words: &str| {
+        Request::Search(Search {
+            filter: text(words),
+            limit: None,
+        })
+    };
     let kind = Filter {
         kinds: vec![Kind::ALL[0]],
         ..Filter::default()
@@ -217,6 +223,9 @@ fn measure(engine: &Engine) {
             "page of a word that none has",
             page(None, None, text("quagga")),
         ),
+        ("search for a question", search("how do retries back off")),
+        ("search for a rare word", search("zebra")),
+        ("search for what nothing has", search("quagg")),
         ("facets", Request::Facets(Filter::default())),
         ("facets of a kind", Request::Facets(kind)),
         ("facets of a rare word", Request::Facets(text("zebra"))),

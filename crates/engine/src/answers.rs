@@ -13,8 +13,8 @@ use engram_model::{
     GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
     LineView, MetricsReply, NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote,
     PromoteReply, PutReply, Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve,
-    ResolveReply, Rewording, SampleReply, Sending, SentReply, SourceReply, SourceView, SpanNow,
-    StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
+    ResolveReply, Rewording, SampleReply, Search, SearchReply, Sending, SentReply, SourceReply,
+    SourceView, SpanNow, StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
 };
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     claims::{
         close, lineage, note, pointers, promote,
         put::{self, Occasion},
-        read, reword, sample,
+        read, reword, sample, search,
     },
     conflicts::{gate, list},
     context::{Context, caller::is_token, names},
@@ -228,7 +228,11 @@ impl Answers for Answering<'_> {
     }
 
     fn facets(&self, filter: Filter) -> Result<Box<Facets>, Refusal> {
-        read::count_facets(self.0, &filter).map(Box::new)
+        search::count_facets(self.0, &filter).map(Box::new)
+    }
+
+    fn search(&self, search: Search) -> Result<Box<SearchReply>, Refusal> {
+        search::search_list(self.0, &search).map(Box::new)
     }
 
     fn source(&self, view: SourceView) -> Result<Box<SourceReply>, Refusal> {

@@ -66,7 +66,8 @@ impl World {
         &self.judges
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
+    /// The time now.
+    pub fn now(&self) -> Timestamp {
         (self.now)()
     }
 

@@ -116,6 +116,7 @@ pub fn good(name: &str, id: &str) -> Value {
         "deny_request" => json!({ "id": id, "why": "Ask the claims." }),
         "open_agent" => json!({ "name": "child", "role": "programmer" }),
         "query" => json!({ "text": "claim" }),
+        "search" => json!({ "filter": { "text": "claim" } }),
         "deref" => json!({ "pointer": POINTER }),
         "note" => json!({ "kind": "decision", "slug": "domain", "text": "We publish." }),
         "feed" | "facets" | "check_pointers" | "conflicts" | "gate" => json!({}),

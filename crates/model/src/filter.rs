@@ -9,12 +9,15 @@ use crate::{Engram, Evidence, FactType, Kind, Scope};
 /// How many characters and words of a search text count; the rest is ignored.
 const MAX_TEXT: usize = 200;
 const MAX_WORDS: usize = 12;
+/// Shorter words are not compared with ids.
+pub const LEAST_ID: usize = 8;
 
 /// Conditions on an engram; empty ones are ignored. Values of one list are alternatives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
-    /// Words that must all appear in the claim, topic, author, kind, tags or pointers.
+    /// Words that must all appear in the claim, topic, author, kind, tags or pointers, or that begin
+    /// the id.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Of one of these kinds.
@@ -71,7 +74,8 @@ impl Filter {
         }
     }
 
-    fn without_text(&self) -> Self {
+    /// This filter without its words.
+    pub fn without_text(&self) -> Self {
         Self {
             text: String::new(),
             ..self.clone()
@@ -144,7 +148,11 @@ impl Filter {
             text.push_str(&pointer.to_string());
         }
         text.make_ascii_lowercase();
-        words.iter().all(|word| text.contains(word.as_str()))
+        let id = engram.id.to_string().to_ascii_lowercase();
+        let is_id = |word: &str| word.len() >= LEAST_ID && id.starts_with(word);
+        words
+            .iter()
+            .all(|word| text.contains(word.as_str()) || is_id(word))
     }
 }
 

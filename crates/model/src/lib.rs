@@ -53,9 +53,9 @@ pub use engram::{
     Draft, Durability, Engram, EngramV01, Entity, EntityKind, EntityValue, FactType, Figures,
     HashKeys, Kind, MemoryOp, NewEngram, Place, PointerV01, Provenance, ProvenanceV01, Record,
     Scope, Sign, Source, Spelling, TodoAnswer, Ttl, check_claim, check_topic, concept_keys,
-    hash_keys, holds, is_over, spellings, wire_hash_keys,
+    hash_keys, holds, is_over, literal_marks, marks, merge_marks, spellings, wire_hash_keys,
 };
-pub use filter::{Facets, Filter, is_on_topic};
+pub use filter::{Facets, Filter, LEAST_ID, is_on_topic};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
 pub use operation::{Operation, OperationKind, Spend};
@@ -70,11 +70,11 @@ pub use reply::{
     AgentOpened, AgentStatus, AgentsReply, AnswerQuality, Budget, Delivered, Delivery,
     Dereferenced, FeedPage, Finding, ForgetReply, Meter, MetricsReply, NoteReply, Noticed, Outcome,
     ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply,
-    SentReply, SignOfLife, Spending, StatusReply, ValidReply,
+    SearchReply, SentReply, SignOfLife, Spending, StatusReply, ValidReply,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,
-    Promote, Query, Request, Rewording, SeenEvidence, Sending, Terms, Unpinning, Who, ask,
+    Promote, Query, Request, Rewording, Search, SeenEvidence, Sending, Terms, Unpinning, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;
@@ -83,7 +83,7 @@ pub use settings::{
     Theme, Zoom,
 };
 pub use text::{Noun, find_unseen, fold, format_count, is_hidden, shorten, thousands, visible};
-pub use time::{JournalTime, parse_time};
+pub use time::{JournalTime, parse_past_time, parse_time};
 
 /// The kind of the event that records a claim without evidence
 /// (docs/design.md#rule-1-every-claim-points-at-its-evidence).

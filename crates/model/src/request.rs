@@ -203,6 +203,8 @@ requests! {
     feed: Feed(feed: crate::Feed) -> Feed(FeedPage), Anyone Reads;
     /// How many engrams of the feed each value of a filter would leave.
     facets: Facets(filter: Filter) -> Facets(Box<crate::Facets>), User Reads;
+    /// Search the claims of the feed for words, best first.
+    search: Search(search: crate::Search) -> Search(Box<crate::SearchReply>), User Reads;
     /// The user's view of a pointed source, with its surroundings.
     source: Source(view: SourceView) -> Source(Box<SourceReply>), User Reads;
     /// A part of a line that is too long to be shown with the others.
@@ -520,4 +522,15 @@ pub struct Feed {
     /// Only engrams that match, and no other entries; an empty filter returns everything.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
+}
+
+/// A search of the feed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Search {
+    /// Which engrams to search. Its text is a question, not words that must all appear.
+    pub filter: Filter,
+    /// Most engrams to return; 200 when absent, and at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
 }

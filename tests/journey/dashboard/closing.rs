@@ -169,7 +169,10 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         assert_eq!(look_of_row(window, id)[0], json!(word), "{}", way.name);
     }
     window.keys("/artifact:docs/SPEC.md tried at most");
-    window.wait("document.querySelector('[data-testid=no-match]')");
+    window.wait("document.querySelector('[data-testid=no-match], [data-testid=ranked]')");
+    for (way, id) in WAYS.iter().zip(&shop.ids).filter(|(way, _)| way.erases) {
+        assert_eq!(window.count(&row(id)), 0, "{}", way.name);
+    }
 }
 
 /// For each fate of a claim: the word for it, the style of its row, and whether it can be forgotten

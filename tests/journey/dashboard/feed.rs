@@ -68,7 +68,8 @@ fn a_claim_that_is_confirmed_stays_where_it_was() {
     window.anew();
     window.wait(&rows(8));
     assert_eq!(window.claims(), before);
-    window.keys("/retry.rs");
+    window.keys("f");
+    window.click("[data-testid=facet][data-value=fact]");
     window.wait("!document.querySelector('[data-testid=feed-row][aria-posinset=\"8\"]')");
     let left = window.claims();
     let in_order: Vec<String> = before.into_iter().filter(|it| left.contains(it)).collect();
@@ -225,7 +226,8 @@ fn what_was_read_before_a_search_that_found_nothing_is_read_again() {
     // While typing, the search passes words that match some claims.
     window.keys("/jitter");
     window.wait(&rows(1));
-    window.keys(" quagga");
+    window.control('a');
+    window.keys("quagga");
     window.wait("document.querySelector('[data-testid=no-match]')");
     window.keys(ESCAPE);
     window.wait(&rows(8));

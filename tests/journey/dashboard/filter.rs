@@ -1,5 +1,5 @@
-//! The filter: its panel in a small window, by keys alone; and a search through several parts of
-//! the journal.
+//! The filter: its panel in a small window, by keys alone; and the search of the list, the palette
+//! and the shortcuts.
 
 use serde_json::json;
 
@@ -119,58 +119,39 @@ fn a_search_among_claims_in_doubt_does_not_say_that_there_are_none() {
     assert_eq!(window.text(".list h1"), "Drift");
 }
 
-/// Holds back requests beyond the first part of a search, until `go()`.
-const HOLD: &str = "const real = window.fetch;
-    window.held = [];
-    window.fetch = (...args) => args[1].body.includes('\"before\"')
-        ? new Promise(go => held.push(go)).then(() => real(...args)) : real(...args);
-    window.go = () => held.shift()();";
-
 #[test]
-fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
-    // Three parts; only the last has a match.
-    let shop = Shop::long();
-    let server = Server::start(shop, &[]);
+fn a_search_of_a_long_journal_finds_the_one_claim_that_has_the_name() {
+    let server = Server::start(Shop::long(), &[]);
     let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=feed-row]')");
-    window.script(HOLD, json!([]));
-    let says = |word: &str| {
-        let text = "document.querySelector('[data-testid=searching]')?.textContent";
-        window.wait(&format!(
-            "{text}?.startsWith('{word}') && held.length === {}",
-            u8::from(word == "Searching")
-        ));
-    };
-    let done = || {
-        let done = window.script(
-            "return document.querySelector('[data-testid=searching] progress').value",
-            json!([]),
-        );
-        done.as_u64().unwrap()
-    };
-
     window.keys("/svc0000500");
-    says("Searching");
-    assert!((40..60).contains(&done()), "{}", done());
-    // The request under way is answered, and no other follows.
-    window.keys(ESCAPE);
-    window
-        .wait("document.querySelector('[data-testid=search-button]')?.textContent === 'Continue'");
-    window.script("go()", json!([]));
-    window.wait("document.querySelector('[data-testid=searching] progress').value > 80");
-    says("Search stopped");
-    assert_eq!(window.count("[data-testid=no-match]"), 0);
-    // The search continues where it stopped, and finds the match.
-    window.click("[data-testid=search-button]");
-    says("Searching");
-    window.script("go()", json!([]));
     window.wait(&rows(1));
-    assert!(
-        window
-            .text("[data-testid=feed-row] p")
-            .contains("svc0000500")
+    window.wait(
+        "document.querySelector('[data-testid=ranked]')?.textContent === 'Best match first.'",
     );
-    assert_eq!(window.count("[data-testid=searching]"), 0);
+    assert_eq!(window.text("[data-testid=feed-row] mark"), "svc0000500");
+    // Nothing has this.
+    window.control('a');
+    window.keys("nowhere1");
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    window.keys(ESCAPE);
+    window.wait("document.querySelector('[data-testid=feed-row]')");
+}
+
+#[test]
+fn a_question_finds_what_answers_it_and_opens_that() {
+    let Stage { window, .. } = &Stage::listed();
+    window.keys("/what about jittering");
+    window.wait(&rows(1));
+    window.wait("document.querySelector('[data-testid=feed-row]').dataset.id === document.querySelector('[data-testid=engram]')?.dataset.id");
+    window.find("[data-testid=feed-row] mark");
+    window.find("[data-testid=claim] mark");
+    // Escape from the list clears a search that found nothing.
+    window.control('a');
+    window.keys(&format!("quagga{ENTER}"));
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    window.keys(ESCAPE);
+    window.wait(&rows(8));
 }
 
 #[test]
@@ -225,12 +206,35 @@ fn the_palette_searches_all_claims_too() {
     let Stage { window, .. } = &Stage::listed();
     window.control('k');
     window.find("[data-testid=palette-input]");
-    window.keys("webhooks zebra");
-    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent === 'webhooks zebra'");
+    window.keys("quagga zebra");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent === 'quagga zebra'");
+    window.wait("document.querySelector('dialog[open] .nothing')?.textContent === 'No results'");
     window.keys(ENTER);
     window.wait("document.querySelector('[data-testid=no-match]')");
     assert_eq!(
         window.script("return document.getElementById('filter').value", json!([])),
-        json!("webhooks zebra")
+        json!("quagga zebra")
     );
+    // It answers a question by itself.
+    window.control('k');
+    window.find("[data-testid=palette-input]");
+    window.keys("what about jittering");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true] mark')");
+    // Values of settings and views that are hidden while empty are found too.
+    for (typed, found) in [("dark", "Theme: Dark"), ("requests", "Requests")] {
+        window.control('a');
+        window.keys(typed);
+        window.wait(&format!("[...document.querySelectorAll('[data-testid=palette-option]')].some(it => it.textContent.startsWith('{found}'))"));
+    }
+}
+
+#[test]
+fn the_sheet_of_shortcuts_is_searched() {
+    let Stage { window, .. } = &Stage::listed();
+    window.keys("?");
+    window.wait_moved("document.activeElement?.dataset.testid === 'shortcuts-input'");
+    window.keys("redact");
+    window.wait("document.querySelectorAll('[data-testid=shortcut]').length === 1");
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('dialog[open]')");
 }

@@ -144,10 +144,9 @@ impl App {
             repositories::say_not_here(self, path, query);
         }
         self.status.set(Some(status));
-        let request = feed::page_request(self);
-        let filter = request.filter.clone();
-        let page = self.ask(ask::Feed(request)).await?;
-        feed::load_first(self, page, filter);
+        let filter = feed::page_request(self).filter;
+        let first = feed::read_first(self, 0).await?;
+        feed::load_first(self, first, filter);
         feed::begin_to_look(self);
         self.phase.set(Phase::Ready);
         self.stale.touch(Tag::Facets);

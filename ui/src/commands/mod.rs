@@ -14,6 +14,7 @@ use crate::{
         state::App,
         views::{VIEWS, View},
     },
+    fuzzy,
     words::say,
 };
 
@@ -270,6 +271,30 @@ pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
             groups.push((title, commands.iter().collect()));
         }
     }
+    groups
+}
+
+/// Returns the commands that have keys and fit what somebody typed: letters of what a command does,
+/// the name of its group, or a key.
+pub(crate) fn shortcuts_like(
+    query: &str,
+    is_mac: bool,
+) -> Vec<(&'static str, Vec<&'static Command>)> {
+    let wanted = query.trim().to_lowercase();
+    let has_key = |command: &Command| {
+        let keys = command.keys.iter();
+        keys.map(|it| keycaps_of(it, is_mac).join(" ").to_lowercase())
+            .any(|it| it == wanted)
+    };
+    let mut groups = groups();
+    for (title, commands) in &mut groups {
+        let is_group = title.to_lowercase().starts_with(&wanted);
+        commands.retain(|it| {
+            let fits = is_group || has_key(it) || fuzzy::fit(&wanted, it.title).is_some();
+            !it.keys.is_empty() && fits
+        });
+    }
+    groups.retain(|(_, commands)| !commands.is_empty());
     groups
 }
 

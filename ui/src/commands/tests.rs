@@ -13,6 +13,21 @@ fn view(id: &str) -> &'static View {
 }
 
 #[test]
+fn shortcuts_are_found_by_what_they_do_their_key_or_their_group() {
+    let found = |query: &str| -> Vec<&str> {
+        let groups = shortcuts_like(query, false).into_iter();
+        groups.flat_map(|(_, all)| all).map(|it| it.id).collect()
+    };
+    let all = found("");
+    assert!(all.contains(&"forget") && !all.contains(&"connect"));
+    assert_eq!(found("redact"), ["redact"]);
+    assert_eq!(found("ctrl k"), ["palette"]);
+    assert!(found("Y").contains(&"true"));
+    assert!(found("brief").contains(&"pin"), "{:?}", found("brief"));
+    assert_eq!(found("zebra"), [""; 0]);
+}
+
+#[test]
 fn a_key_stands_for_one_command() {
     for (key, is_mod, shift, want) in [
         ("k", true, false, Some("palette")),

@@ -1,6 +1,8 @@
 //! The engrams of the list in the order of their places, newest first, kept up to date from journal
 //! entries.
 
+mod ranked;
+
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
@@ -12,6 +14,7 @@ use engram_model::{
 };
 use jiff::Timestamp;
 
+pub use self::ranked::Ranked;
 use crate::words::State;
 
 /// Most engrams that stay in memory; others are loaded again when scrolled to.
@@ -39,6 +42,8 @@ pub struct EngramList {
     is_read: bool,
     /// The filter of the list: new engrams that do not match it are not listed.
     filter: Filter,
+    /// What a search says about the engrams, which are then best first.
+    ranked: Option<Ranked>,
 }
 
 impl EngramList {
@@ -247,12 +252,18 @@ impl EngramList {
 
     /// Adds a new engram; returns whether it is listed as new.
     fn arrive(&mut self, engram: Box<Engram>, hold: bool) -> bool {
-        if !self.filter.admits(&engram, engram.recorded_at) {
+        // Only another search can say whether it answers.
+        let is_ranked = self.ranked.is_some();
+        if !is_ranked && !self.filter.admits(&engram, engram.recorded_at) {
             self.replace(&engram);
             return false;
         }
         if engram.place.is_some() {
             self.stand_in(engram, hold);
+            return false;
+        }
+        if is_ranked {
+            self.replace(&engram);
             return false;
         }
         if self.newer.is_some() {
@@ -283,7 +294,8 @@ impl EngramList {
             return;
         }
         // A version beyond either end comes with its page.
-        let is_within = self.older.is_none_or(|older| place >= older)
+        let is_within = self.ranked.is_none()
+            && self.older.is_none_or(|older| place >= older)
             && self.newer.is_none_or(|newer| place <= newer);
         if is_within {
             self.known.insert(engram.id);
@@ -331,9 +343,15 @@ impl EngramList {
         new.count() + self.missed
     }
 
-    /// How many rows at the top were first recorded after this place.
+    /// How many rows at the top were first recorded after this place, down to the last one that is
+    /// not the person's own; none if the rows are best first.
     pub fn count_after(&self, place: u64) -> usize {
-        self.rows.partition_point(|it| it.list_place() > place)
+        if self.ranked.is_some() {
+            return 0;
+        }
+        let new = self.rows.iter().take_while(|it| it.list_place() > place);
+        let of_others = new.enumerate().filter(|(_, it)| !is_own(it));
+        of_others.last().map_or(0, |(row, _)| row + 1)
     }
 
     /// The newest known entry of the journal.
@@ -536,6 +554,11 @@ impl EngramList {
         let gone = std::mem::take(&mut self.waiting);
         self.let_go(gone);
     }
+}
+
+/// Whether the person at the window wrote it.
+pub fn is_own(engram: &Engram) -> bool {
+    engram.agent.is_none() && engram.provenance.created_by == "user"
 }
 
 #[cfg(test)]

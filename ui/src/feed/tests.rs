@@ -53,6 +53,22 @@ fn seqs(feed: &EngramList) -> Vec<u64> {
 }
 
 #[test]
+fn what_the_person_wrote_is_not_new_to_them() {
+    let mut feed = loaded(1..=4, None);
+    let by_user = |seq: u64| {
+        let mut engram = engram(seq, &format!("own {seq}"));
+        engram.provenance.created_by = "user".to_owned();
+        entry(seq, Change::Stored(Box::new(engram)))
+    };
+    feed.live(vec![by_user(5)], false);
+    assert_eq!(feed.count_after(4), 0, "only their own came");
+    feed.live(vec![stored(6, "of an agent"), by_user(7)], false);
+    assert_eq!(feed.count_after(4), 2, "down to the agent's");
+    let own = feed.iter().filter(|it| is_own(it)).count();
+    assert_eq!(own, 2);
+}
+
+#[test]
 fn live_entries_go_on_top_once() {
     let mut feed = loaded(3..=4, Some(3));
     assert_eq!(

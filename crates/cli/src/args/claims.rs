@@ -70,7 +70,7 @@ pub(crate) struct QueryArgs {
     /// Only this fact type
     #[arg(long)]
     pub(crate) fact_type: Option<FactType>,
-    /// What was known then: 2026-01-08T12:00:00Z, or 2026-01-08 (00:00)
+    /// What was known then: yesterday, 2 days ago, 2026-01-08 (00:00) or 2026-01-08T12:00:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
     /// Include ephemeral engrams

@@ -92,7 +92,7 @@ fn each_refusal_has_its_code() {
         (words("query"), "SCHEMA_INVALID"),
         (words("query retry --k 0"), "SCHEMA_INVALID"),
         (words("query retry --k 51"), "SCHEMA_INVALID"),
-        (words("query retry --as-of yesterday"), "SCHEMA_INVALID"),
+        (words("query retry --as-of someday"), "SCHEMA_INVALID"),
         (words("query retry --scope galaxy"), "SCHEMA_INVALID"),
         (words("deref repo:src/retry.rs"), "POINTER_UNPINNED"),
         (words("deref repo:src/none.rs@HEAD"), "POINTER_NOT_FOUND"),

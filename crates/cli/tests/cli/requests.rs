@@ -50,7 +50,7 @@ fn command_line<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a
         "validate_message" => vec!["message", "validate", message],
         // Other tests cover the answers to an agent's request.
         "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
-        "commit" | "facets" | "source" | "reword" | "complete" | "line" | "reverify"
+        "commit" | "facets" | "search" | "source" | "reword" | "complete" | "line" | "reverify"
         | "standing" | "track" | "blame" | "show_brief" | "metrics" | "hook" => {
             return None;
         }

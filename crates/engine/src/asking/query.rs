@@ -1,7 +1,7 @@
 //! Query: recalls candidates by their keys, scans what the index has not read, ranks, and rates the
 //! result.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     agents::served,
@@ -25,6 +25,8 @@ use jiff::Timestamp;
 const LONGEST: usize = 2_000;
 /// The most entries after the index's cursor that a query reads.
 const TAIL: usize = 20_000;
+/// The most candidates for a list.
+const LISTED: usize = 1_000;
 /// The floor for similar claims: they may share little more than their subject, whose words may be
 /// common.
 const ALIKE: f64 = 0.02;
@@ -38,7 +40,9 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         now: cx.engine.world.now(),
         query,
         with_below: true,
+        with_ended: false,
         floor: FLOOR,
+        candidates: cx.engine.config.limits.recall_candidates,
     };
     let keys = hash_keys(&query.text, &[], "", &[]);
     if keys == HashKeys::default() {
@@ -46,27 +50,11 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     }
     let terms = terms_of(&keys);
     let look = look_into_index(cx, project, &terms);
-    // Some candidates beyond the limit may move up.
-    let near = match query.as_of {
-        Some(_) => limit,
-        None => limit.saturating_mul(2),
-    };
     let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
         let spellings = spellings(&query.text);
-        let mut recalled = recall(cx, tx, project, &look, &terms, &spellings, &filter)?;
-        sort_first(tx, &mut recalled.ranked, &keys, near)?;
-        Ok(recalled)
+        recall(cx, tx, project, &look, &terms, &spellings, &filter)
     })?;
-    // Weighing down lets others move up. Repeats until everything that is returned was weighed.
-    let has_unweighed =
-        |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
-    while query.as_of.is_none() && has_unweighed(&recalled.ranked) {
-        let ranked = &mut recalled.ranked;
-        let store = &cx.engine.store;
-        let lost = store.read::<_, Refusal>(|tx| track_record::track_records(cx, tx, project))?;
-        weigh_down(cx, ranked, near, &lost);
-        store.read::<_, Refusal>(|tx| sort_first(tx, ranked, &keys, limit))?;
-    }
+    order_first(cx, &filter, &keys, &mut recalled.ranked, limit)?;
     let mut reply = query_reply(recalled, limit);
     if query.as_of.is_none() {
         let engrams = &mut reply.engrams;
@@ -75,6 +63,77 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     }
     served::note_found(cx, &reply.engrams)?;
     Ok(reply)
+}
+
+/// Ranks versions for a list, whether they still hold or have ended: those that `narrow` leaves. The
+/// first `limit`, at most as many as a query returns, are in the order of its answer; what has ended
+/// comes last.
+pub(crate) fn rank_versions(
+    cx: &Context<'_>,
+    query: &Query,
+    limit: usize,
+    narrow: impl Fn(&Reader<'_>, &[u64]) -> Result<HashSet<u64>, Refusal>,
+) -> Result<RankedEngrams, Refusal> {
+    refuse_long(query)?;
+    let project = cx.project()?;
+    let filter = QueryFilter {
+        visibility: cx.visibility()?,
+        now: cx.engine.world.now(),
+        query,
+        with_below: true,
+        with_ended: query.as_of.is_none(),
+        floor: FLOOR,
+        candidates: LISTED,
+    };
+    let keys = hash_keys(&query.text, &[], "", &[]);
+    if keys == HashKeys::default() {
+        return Ok(RankedEngrams::default());
+    }
+    let terms = terms_of(&keys);
+    let look = look_into_index(cx, project, &terms);
+    let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
+        let spellings = spellings(&query.text);
+        let mut recalled = recall(cx, tx, project, &look, &terms, &spellings, &filter)?;
+        let seqs: Vec<u64> = recalled.ranked.iter().map(|it| it.seq).collect();
+        let left = narrow(tx, &seqs)?;
+        recalled.ranked.retain(|it| left.contains(&it.seq));
+        Ok(recalled)
+    })?;
+    let ranked = std::mem::take(&mut recalled.ranked);
+    let (mut ranked, mut ended): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|it| it.holds);
+    let limit = limit.min(cx.engine.config.limits.query_max);
+    order_first(cx, &filter, &keys, &mut ranked, limit)?;
+    let room = limit.saturating_sub(ranked.len());
+    order_first(cx, &filter, &keys, &mut ended, room)?;
+    ranked.extend(ended);
+    Ok(RankedEngrams { ranked, ..recalled })
+}
+
+/// Puts the first `limit` into their final order.
+fn order_first(
+    cx: &Context<'_>,
+    filter: &QueryFilter<'_>,
+    keys: &HashKeys,
+    ranked: &mut Vec<RankedEngram>,
+    limit: usize,
+) -> Result<(), Refusal> {
+    let (store, project) = (&cx.engine.store, cx.project()?);
+    let is_past = filter.query.as_of.is_some();
+    // Some candidates beyond the limit may move up.
+    let near = match filter.query.as_of {
+        Some(_) => limit,
+        None => limit.saturating_mul(2),
+    };
+    store.read::<_, Refusal>(|tx| sort_first(tx, ranked, keys, near))?;
+    // Weighing down lets others move up. Repeats until everything that is returned was weighed.
+    let has_unweighed =
+        |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
+    while !is_past && has_unweighed(ranked) {
+        let lost = store.read::<_, Refusal>(|tx| track_record::track_records(cx, tx, project))?;
+        weigh_down(cx, ranked, near, &lost);
+        store.read::<_, Refusal>(|tx| sort_first(tx, ranked, keys, limit))?;
+    }
+    Ok(())
 }
 
 /// The claims that hold on this exact topic and share words with `claim`, most similar first.
@@ -96,7 +155,9 @@ pub(crate) fn similar_claims(
         now: cx.engine.world.now(),
         query: &query,
         with_below: false,
+        with_ended: false,
         floor: ALIKE,
+        candidates: cx.engine.config.limits.recall_candidates,
     };
     let terms = terms_of(&hash_keys(claim, &[], "", &[]));
     let look = look_into_index(cx, project, &terms);
@@ -137,6 +198,11 @@ fn result_limit(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
             "Ask for fewer, or narrow the query by topic or kind.",
         ));
     }
+    refuse_long(query)?;
+    Ok(limit)
+}
+
+fn refuse_long(query: &Query) -> Result<(), Refusal> {
     if query.text.chars().count() > LONGEST {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -144,7 +210,7 @@ fn result_limit(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
             "Ask in one sentence, using the names that matter.",
         ));
     }
-    Ok(limit)
+    Ok(())
 }
 
 /// Returns the weight of each term and the versions that may answer: candidates of the index,
@@ -182,12 +248,9 @@ fn recall(
     let weights = TermWeights::new(terms, &found, filter.floor);
     let rank = |found: &SearchMatch, traits: &Traits| {
         if filter.admits(tx, traits) {
-            Some(RankedEngram::new(
-                found,
-                traits,
-                &weights,
-                filter.visibility.run(),
-            ))
+            let holds = filter.query.as_of.is_some() || traits.holds_now(filter.now);
+            let ranked = RankedEngram::new(found, traits, &weights, filter.visibility.run());
+            Some(ranked.map(|it| it.with_state(holds)))
         } else {
             None
         }
@@ -196,7 +259,7 @@ fn recall(
         .iter()
         .filter_map(|(traits, keys)| rank(&weights.match_version(traits.seq, keys), traits))
         .collect();
-    let wanted = cx.engine.config.limits.recall_candidates;
+    let wanted = filter.candidates;
     let mut limit = wanted;
     loop {
         let found = match found_by {
@@ -221,7 +284,9 @@ fn recall(
         if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
             return Ok(RankedEngrams {
                 ranked: ranked.into_iter().chain(unread).flatten().collect(),
+                terms: terms.clone(),
                 unread: Some(older).filter(|it| *it > 0),
+                is_partial: found.len() >= limit,
             });
         }
         limit *= 8;
@@ -359,10 +424,15 @@ fn sort_first(
 }
 
 /// The candidates for an answer.
-struct RankedEngrams {
-    ranked: Vec<RankedEngram>,
+#[derive(Default)]
+pub(crate) struct RankedEngrams {
+    pub(crate) ranked: Vec<RankedEngram>,
+    /// The terms by which they were found.
+    pub(crate) terms: SearchTerms,
     /// Versions that were not searched.
-    unread: Option<u64>,
+    pub(crate) unread: Option<u64>,
+    /// Whether there may be more.
+    pub(crate) is_partial: bool,
 }
 
 /// The conditions of a query.
@@ -373,8 +443,12 @@ struct QueryFilter<'a> {
     query: &'a Query,
     /// Whether topics below the given one pass too.
     with_below: bool,
+    /// Whether versions that no longer hold pass too.
+    with_ended: bool,
     /// The least share of the question's weight that passes.
     floor: f64,
+    /// How many candidates are enough.
+    candidates: usize,
 }
 
 impl QueryFilter<'_> {
@@ -412,7 +486,7 @@ impl QueryFilter<'_> {
                 .may_see_of(traits.project, traits.scope, traits.run, &traits.topic)
             && match query.as_of {
                 Some(at) => traits.holds_at(at),
-                None => traits.holds_now(self.now),
+                None => self.with_ended || traits.holds_now(self.now),
             }
             && query.scope.is_none_or(|scope| traits.scope == scope)
             && query.kind.is_none_or(|kind| traits.kind == kind)

@@ -161,6 +161,8 @@ pub(crate) struct RankedEngram {
     pub(crate) seq: u64,
     /// The record, read only if its place among the first depends on it.
     pub(crate) engram: Option<Engram>,
+    /// Whether it still holds, or held at the time in question.
+    pub(crate) holds: bool,
     /// Whether it has every term of the question.
     pub(crate) complete: bool,
     /// Whether it is about the question, whatever the state of its evidence.
@@ -202,6 +204,7 @@ impl RankedEngram {
         Some(Self {
             seq: traits.seq,
             engram: None,
+            holds: true,
             is_weighed: false,
             complete: all_exact && found.words == worth.words.len(),
             is_strong: share + near >= STRONG
@@ -213,6 +216,11 @@ impl RankedEngram {
             valid_from: traits.valid_from,
             overlap: 0,
         })
+    }
+
+    /// Sets whether it still holds, or held at the time in question.
+    pub(crate) fn with_state(self, holds: bool) -> Self {
+        Self { holds, ..self }
     }
 
     /// Adds the record.

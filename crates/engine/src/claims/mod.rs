@@ -12,3 +12,4 @@ pub(crate) mod quotations;
 pub(crate) mod read;
 pub(crate) mod reword;
 pub(crate) mod sample;
+pub(crate) mod search;

@@ -118,37 +118,54 @@ pub(crate) fn feed_page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refus
                 seen.push(entry);
             }
         }
-        let mut entries = seen;
-        entries.iter_mut().for_each(names::fill_shown_names);
-        let mut replaced = Vec::new();
-        for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
-            if is_past {
-                // Later corroborations were not known at that time.
-                told.figures = Figures::default();
-            } else if told.valid_until.is_none() {
-                fill_question(tx, &visibility, told)?;
-            } else if let Some(newer) = tx.successor(told.lineage_id, told.seq)? {
-                replaced.push((told.id, newer));
-            }
-        }
-        if !is_past {
-            let stored = entries.iter_mut();
-            list::tell_conflicts(cx, tx, stored.filter_map(|it| it.change.stored_mut()))?;
-        }
         Ok(FeedPage {
-            entries,
             next,
-            head: tx.head()?,
-            engrams: tx.count_engrams(project, now)?.holding,
-            replaced,
+            ..page_of(cx, tx, seen, is_past)?
         })
     })?;
-    // The state of evidence is known only for now.
+    fill_health(cx, &mut page, is_past);
+    Ok(page)
+}
+
+/// A page of these entries, with what is known now about the engrams that they stored.
+pub(crate) fn page_of(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    mut entries: Vec<Entry>,
+    is_past: bool,
+) -> Result<FeedPage, Refusal> {
+    entries.iter_mut().for_each(names::fill_shown_names);
+    let mut replaced = Vec::new();
+    for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
+        if is_past {
+            // Later corroborations were not known at that time.
+            told.figures = Figures::default();
+        } else if told.valid_until.is_none() {
+            fill_question(tx, &visibility, told)?;
+        } else if let Some(newer) = tx.successor(told.lineage_id, told.seq)? {
+            replaced.push((told.id, newer));
+        }
+    }
+    if !is_past {
+        let stored = entries.iter_mut();
+        list::tell_conflicts(cx, tx, stored.filter_map(|it| it.change.stored_mut()))?;
+    }
+    let (project, now) = (cx.project()?, cx.engine.world.now());
+    Ok(FeedPage {
+        entries,
+        next: None,
+        head: tx.head()?,
+        engrams: tx.count_engrams(project, now)?.holding,
+        replaced,
+    })
+}
+
+/// Adds the state of the evidence, which is known only for now.
+pub(crate) fn fill_health(cx: &Context<'_>, page: &mut FeedPage, is_past: bool) {
     if !is_past {
         let stored = page.entries.iter_mut();
         health::tell_health(cx, stored.filter_map(|it| it.change.stored_mut()));
     }
-    Ok(page)
 }
 
 /// How many engrams each value of a filter would leave.

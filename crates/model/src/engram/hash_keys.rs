@@ -5,7 +5,7 @@
 //! their path and base name, words their English stem, and runs of two to five words n-grams. A run
 //! ends at the end of the claim, of a referenced file, of a folder of the topic, or of a tag.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -207,11 +207,8 @@ impl Collector {
     }
 
     fn add_text(&mut self, text: &str) {
-        for raw in text.split(|c: char| !(c.is_alphanumeric() || "_-./:@#$".contains(c))) {
-            let raw = raw.trim_matches(|c: char| "-./:@#$".contains(c));
-            if !raw.is_empty() {
-                self.add_token(raw);
-            }
+        for token in tokens(text) {
+            self.add_token(token);
         }
     }
 
@@ -330,38 +327,57 @@ fn is_identifier(raw: &str) -> bool {
         || raw.contains(|c: char| c.is_ascii_digit())
 }
 
+/// Splits a text into words, numbers, names and paths.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || "_-./:@#$".contains(c)))
+        .map(|it| it.trim_matches(|c: char| "-./:@#$".contains(c)))
+        .filter(|it| !it.is_empty())
+}
+
 /// Splits `parseHttpUrl_v2` into parse, http, url, v2, and text in an unspaced script into pairs of
 /// characters.
 fn split_parts(raw: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
+    let parts = part_ranges(raw).into_iter();
+    let parts = parts.filter_map(|it| Some(raw.get(it)?.to_lowercase()));
+    parts.collect()
+}
+
+/// The ranges of the parts of a token, in bytes, see [`split_parts`].
+pub(super) fn part_ranges(raw: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
     for chunk in raw.split(|c: char| !c.is_alphanumeric()) {
-        let chars: Vec<char> = chunk.chars().collect();
-        if chars.iter().any(|c| is_unspaced(*c)) {
-            match chars.len() {
-                1 => parts.push(chunk.to_lowercase()),
-                _ => parts.extend(
-                    chars
-                        .windows(2)
-                        .map(|pair| pair.iter().collect::<String>().to_lowercase()),
-                ),
-            }
-            continue;
-        }
+        parts.extend(parts_of_chunk(chunk).map(|it| start + it.start..start + it.end));
+        // What separates chunks may be longer than one byte.
+        let end = start + chunk.len();
+        let separator = raw.get(end..).and_then(|it| it.chars().next());
+        start = end + separator.map_or(0, char::len_utf8);
+    }
+    parts
+}
+
+/// The parts of a token without punctuation.
+fn parts_of_chunk(chunk: &str) -> impl Iterator<Item = Range<usize>> {
+    let chars: Vec<(usize, char)> = chunk.char_indices().collect();
+    let at = |index: usize| chars.get(index).map_or(chunk.len(), |(at, _)| *at);
+    let mut bounds: Vec<(usize, usize)> = Vec::new();
+    if chars.iter().any(|(_, c)| is_unspaced(*c)) {
+        let last = chars.len().saturating_sub(1).max(1);
+        bounds.extend((0..last).map(|it| (it, it + 2)));
+    } else {
         let mut start = 0;
-        for at in 1..=chars.len() {
-            let boundary = at == chars.len()
-                || (chars[at].is_uppercase()
-                    && (chars[at - 1].is_lowercase()
-                        || chars.get(at + 1).is_some_and(|next| next.is_lowercase())));
-            if boundary {
-                let part: String = chars[start..at].iter().collect();
-                parts.push(part.to_lowercase());
-                start = at;
+        for index in 1..=chars.len() {
+            let is_upper = |it: usize| chars.get(it).is_some_and(|(_, c)| c.is_uppercase());
+            let is_lower = |it: usize| chars.get(it).is_some_and(|(_, c)| c.is_lowercase());
+            let begins = is_upper(index) && (is_lower(index - 1) || is_lower(index + 1));
+            if index == chars.len() || begins {
+                bounds.push((start, index));
+                start = index;
             }
         }
     }
-    parts.retain(|part| !part.is_empty());
-    parts
+    let ranges: Vec<Range<usize>> = bounds.iter().map(|(from, to)| at(*from)..at(*to)).collect();
+    ranges.into_iter().filter(|it| !it.is_empty())
 }
 
 /// Whether a character belongs to a script without spaces between words.

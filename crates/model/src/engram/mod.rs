@@ -4,6 +4,7 @@
 mod draft;
 mod entity;
 mod hash_keys;
+mod marks;
 mod ttl;
 mod wire;
 
@@ -18,6 +19,7 @@ use crate::{
 pub use draft::*;
 pub use entity::*;
 pub use hash_keys::*;
+pub use marks::{literal_marks, marks, merge_marks};
 pub use ttl::*;
 pub use wire::*;
 

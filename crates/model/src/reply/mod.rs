@@ -43,6 +43,8 @@ pub enum Reply {
     Feed(FeedPage),
     /// To [`Request::Facets`].
     Facets(Box<Facets>),
+    /// To [`Request::Search`].
+    Search(Box<SearchReply>),
     /// To [`Request::Log`].
     Log(Vec<Entry>),
     /// To [`Request::Track`].

@@ -1,5 +1,7 @@
 //! Replies to reads: a query, a pointer, the feed.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::Budget;
@@ -85,4 +87,21 @@ pub struct FeedPage {
     /// Versions among the entries that a newer one replaced, each with that newer version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<(EngramId, EngramId)>,
+}
+
+/// What a search of the feed found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchReply {
+    /// How well the first result answers.
+    pub verdict: Verdict,
+    /// How many others were found; absent if none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<u64>,
+    /// Older versions that were not ranked because there is no index; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<u64>,
+    /// The entries that stored the engrams, best first: what holds, then what has ended.
+    pub page: FeedPage,
+    /// Where each claim has what was searched for, in bytes.
+    pub marks: Vec<(EngramId, Vec<Range<usize>>)>,
 }

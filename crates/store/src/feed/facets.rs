@@ -7,7 +7,7 @@ use engram_model::{Evidence, Facets, Filter, ProjectId, is_on_topic};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::filter::{Where, find_reach};
+use super::filter::Where;
 use crate::{Reader, Result};
 
 /// The most authors, roles and topics that are counted.
@@ -122,8 +122,32 @@ impl Reader<'_> {
         filter: &Filter,
         now: Timestamp,
     ) -> Result<Facets> {
+        self.count_facets(project, worktree, filter, now, None)
+    }
+
+    /// Like [`Self::facets`], among these versions alone.
+    pub fn facets_among(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        now: Timestamp,
+        seqs: &[u64],
+    ) -> Result<Facets> {
+        self.count_facets(project, worktree, filter, now, Some(seqs))
+    }
+
+    fn count_facets(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        now: Timestamp,
+        among: Option<&[u64]>,
+    ) -> Result<Facets> {
         let mut counts = FacetCounts::default();
-        let is_tallied = filter.search_words().is_empty()
+        let is_tallied = among.is_none()
+            && filter.search_words().is_empty()
             && filter.health.is_empty()
             && filter.ended.is_none()
             && filter.held_at.is_none()
@@ -133,7 +157,16 @@ impl Reader<'_> {
             tally(self.0, project, filter, &mut counts)?;
             false
         } else {
-            count_each(self, project, worktree, filter, now, &mut counts)?
+            let mut wanted = Where::beyond_tally(project, worktree, filter, now);
+            let partial = match among {
+                Some(seqs) => {
+                    wanted.among(seqs);
+                    false
+                }
+                None => wanted.limit_to_newest(self, project, filter)?,
+            };
+            count_each(self, wanted, filter, &mut counts)?;
+            partial
         };
         let mut topics = counts.sorted(5);
         topics.retain(|(topic, _)| !topic.is_empty());
@@ -156,7 +189,7 @@ impl Reader<'_> {
             health: match filter.held_at {
                 // The state of evidence is known only for now.
                 Some(_) => Vec::new(),
-                None => standings(self.0, project, worktree, filter, now)?,
+                None => standings(self.0, project, worktree, filter, now, among)?,
             },
             partial,
         })
@@ -179,27 +212,13 @@ fn tally(
     Ok(())
 }
 
-/// Counts version by version, newest first. Returns whether some versions were not examined.
+/// Counts version by version.
 fn count_each(
     reader: &Reader<'_>,
-    project: ProjectId,
-    worktree: &str,
+    wanted: Where,
     filter: &Filter,
-    now: Timestamp,
     counts: &mut FacetCounts,
-) -> Result<bool> {
-    let mut wanted = Where::beyond_tally(project, worktree, filter, now);
-    let mut partial = false;
-    if !wanted.is_listed {
-        let reach = find_reach(reader, project, filter, i64::MAX, false)?;
-        partial = reach.next.is_some();
-        let (place, last) = (
-            wanted.value(reach.place),
-            wanted.value(reach.last.unwrap_or(0)),
-        );
-        let order = wanted.order;
-        wanted.and(&format!("{order} < {place} AND {order} >= {last}"));
-    }
+) -> Result<()> {
     let sql = format!(
         "SELECT engram.kind, engram.scope, engram.fact_type, CAST(engram.verified AS TEXT),
                 engram.by, engram.topic, engram.role, 1
@@ -211,7 +230,7 @@ fn count_each(
     while let Some(row) = rows.next()? {
         counts.add(&TallyRow::read(row)?, filter);
     }
-    Ok(partial)
+    Ok(())
 }
 
 /// How many claims there are in each state of evidence that table `health` stores.
@@ -221,6 +240,7 @@ fn standings(
     worktree: &str,
     filter: &Filter,
     now: Timestamp,
+    among: Option<&[u64]>,
 ) -> Result<Vec<(Evidence, u64)>> {
     let any = Filter {
         health: Evidence::ALL
@@ -230,7 +250,10 @@ fn standings(
             .collect(),
         ..filter.clone()
     };
-    let wanted = Where::rows(project, worktree, &any, now);
+    let mut wanted = Where::rows(project, worktree, &any, now);
+    if let Some(seqs) = among {
+        wanted.among(seqs);
+    }
     let sql = format!(
         "SELECT health.standing, count(*) FROM {} WHERE {} GROUP BY 1 ORDER BY 2 DESC, 1",
         wanted.tables, wanted.sql

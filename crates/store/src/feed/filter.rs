@@ -1,6 +1,6 @@
 //! The feed's filter as SQL. It must admit exactly what [`Filter::admits`] admits.
 
-use engram_model::{Evidence, Filter, ProjectId};
+use engram_model::{Evidence, Filter, LEAST_ID, ProjectId};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, ToSql, params};
 
@@ -17,6 +17,9 @@ const BY_PLACE: &str = "engram INDEXED BY engram_place JOIN journal ON journal.s
      LEFT JOIN content ON content.engram = engram.id";
 /// All versions, in the order of the journal.
 const BY_SEQ: &str = "engram INDEXED BY engram_project JOIN journal ON journal.seq = engram.seq
+     LEFT JOIN content ON content.engram = engram.id";
+/// Versions that are known by their number.
+const BY_NUMBER: &str = "engram NOT INDEXED JOIN journal ON journal.seq = engram.seq
      LEFT JOIN content ON content.engram = engram.id";
 /// Starts from the few claims whose evidence changed in a working tree.
 const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
@@ -168,21 +171,22 @@ impl Where {
     /// SQL: the word occurs in one of the searched columns. A JSON list is parsed only if its text
     /// contains the word, or if JSON would escape the word.
     fn occurs_sql(&mut self, word: &str) -> String {
-        let literal = word
-            .replace('!', "!!")
-            .replace('%', "!%")
-            .replace('_', "!_");
+        let literal = like_literal(word);
         let like = self.value(format!("%{literal}%"));
         let has = |what: &str| format!("{what} LIKE {like} ESCAPE '!'");
         let in_list = |json: &str, list: &str, item: &str| {
             let item = has(item);
             let exact = format!("EXISTS (SELECT 1 FROM {list} WHERE {item})");
-            if word.contains(['"', '\\']) || word.contains(char::is_control) {
+            if is_escaped_in_json(word) {
                 exact
             } else {
                 format!("({} AND {exact})", has(json))
             }
         };
+        let id = (word.len() >= LEAST_ID).then(|| {
+            let begins = self.value(format!("{literal}%"));
+            format!("engram.id LIKE {begins} ESCAPE '!'")
+        });
         let places = [
             has("content.claim"),
             has("engram.topic"),
@@ -195,7 +199,62 @@ impl Where {
                 "json_extract(value, '$.ref')",
             ),
         ];
-        format!("({})", places.join(" OR "))
+        let places = places.into_iter().chain(id);
+        format!("({})", places.collect::<Vec<_>>().join(" OR "))
+    }
+
+    /// Leaves only the newest versions. Returns whether some are left out.
+    pub(super) fn limit_to_newest(
+        &mut self,
+        reader: &Reader<'_>,
+        project: ProjectId,
+        filter: &Filter,
+    ) -> Result<bool> {
+        if self.is_listed {
+            return Ok(false);
+        }
+        let reach = find_reach(reader, project, filter, i64::MAX, false)?;
+        let (place, last) = (self.value(reach.place), self.value(reach.last.unwrap_or(0)));
+        let order = self.order;
+        self.and(&format!("{order} < {place} AND {order} >= {last}"));
+        Ok(reach.next.is_some())
+    }
+
+    /// Leaves only these versions.
+    pub(super) fn among(&mut self, seqs: &[u64]) {
+        let seqs = self.value(serde_json::json!(seqs).to_string());
+        if !self.is_listed {
+            self.tables = BY_NUMBER;
+        }
+        self.and(&format!(
+            "engram.seq IN (SELECT value FROM json_each({seqs}))"
+        ));
+    }
+
+    /// Starts from the versions that have the longest word anywhere. Three short scans find them
+    /// sooner than the other conditions, which join the tables for each version.
+    pub(super) fn start_from_longest_word(&mut self, project: ProjectId, filter: &Filter) {
+        let mut words = filter.search_words();
+        words.retain(|it| !is_escaped_in_json(it));
+        words.sort_by_key(|it| it.len());
+        let Some(word) = words.pop().filter(|_| !self.is_listed) else {
+            return;
+        };
+        self.tables = BY_NUMBER;
+        let project = self.value(project.to_string());
+        let like = self.value(format!("%{}%", like_literal(&word)));
+        let has = |what: &str| format!("{what} LIKE {like} ESCAPE '!'");
+        let (claim, tags, body) = (has("claim"), has("tags"), has("body"));
+        let (topic, by, kind, id) = (has("topic"), has("by"), has("kind"), has("id"));
+        self.and(&format!(
+            "engram.seq IN (
+               SELECT it.seq FROM content JOIN engram AS it ON it.id = content.engram
+                 WHERE {claim} OR {tags}
+               UNION SELECT seq FROM engram NOT INDEXED
+                 WHERE project = {project} AND ({topic} OR {by} OR {kind} OR {id})
+               UNION SELECT seq FROM journal NOT INDEXED
+                 WHERE project = {project} AND kind = 'stored' AND {body})"
+        ));
     }
 
     /// Adds a parameter; returns its placeholder.
@@ -208,6 +267,17 @@ impl Where {
         self.sql.push_str(" AND ");
         self.sql.push_str(condition);
     }
+}
+
+/// A word as a pattern of SQL that matches it alone.
+fn like_literal(word: &str) -> String {
+    let word = word.replace('!', "!!");
+    word.replace('%', "!%").replace('_', "!_")
+}
+
+/// Whether a word is written differently in JSON.
+fn is_escaped_in_json(word: &str) -> bool {
+    word.contains(['"', '\\']) || word.contains(char::is_control)
 }
 
 /// The column by which a list is ordered, and the project's versions in that order, as SQL. A list

@@ -3,6 +3,7 @@
 
 mod facets;
 mod filter;
+mod search;
 
 use engram_model::{
     Change, Engram, Entry, Feed, GrantKind, LineageId, Operation, OperationKind, Place, ProjectId,

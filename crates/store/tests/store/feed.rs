@@ -121,6 +121,7 @@ fn filters() -> Vec<(&'static str, Filter)> {
         ("a pointer", words("src/odd")),
         ("a word of the table", words("observation holds")),
         ("none", words("quagga")),
+        ("an id", words(&version(9).id.to_string().to_lowercase())),
         (
             "a kind",
             Filter {
@@ -269,6 +270,25 @@ fn pages(
     }
 }
 
+/// A search finds these versions, newest first, and says the same of versions that others found.
+fn searches_agree(store: &Store, what: &str, filter: &Filter, wanted: &[EngramId]) {
+    let now = minutes_after_start(800);
+    let (found, left, total) = store
+        .read::<_, StoreError>(|reader| {
+            let seqs = reader.versions_containing(PROJECT, "", filter, now, MANY as usize)?;
+            let every: Vec<u64> = (1..=reader.head()?).collect();
+            let left = reader.admitted_versions(PROJECT, "", filter, now, &every)?;
+            let counted = reader.facets_among(PROJECT, "", filter, now, &every)?;
+            let found = reader.stored_entries(&seqs)?;
+            Ok((found, left.len(), counted.total))
+        })
+        .unwrap();
+    let stored = found.iter().filter_map(|it| it.change.stored());
+    let found: Vec<EngramId> = stored.map(|it| it.id).collect();
+    assert_eq!(found, wanted, "{what}, in a search");
+    assert_eq!((left, total), (wanted.len(), wanted.len() as u64), "{what}");
+}
+
 #[test]
 fn a_filter_leaves_and_counts_what_it_admits() {
     let home = TempDir::new().unwrap();
@@ -300,6 +320,7 @@ fn a_filter_leaves_and_counts_what_it_admits() {
         assert_eq!(forth.0, wanted, "{what}, oldest first");
         wanted.reverse();
         assert_eq!(back.0, wanted, "{what}, newest first");
+        searches_agree(&store, what, &filter, &wanted);
         let is_rare =
             !filter.search_words().is_empty() && filter.until.is_none() && wanted.len() < 5;
         assert_eq!(

@@ -1,9 +1,11 @@
 //! Renders texts that contain code: the window's own, and claims.
 
+use std::ops::Range;
+
 use leptos::prelude::*;
 
 use crate::{
-    prose::{Face, Span, found_bytes, runs_right_to_left, spans},
+    prose::{Face, Span, marked_bytes, runs_right_to_left, spans},
     words,
 };
 
@@ -18,14 +20,14 @@ pub(crate) struct Claim {
     pub(crate) text: Vec<AnyView>,
 }
 
-/// Renders a claim with the searched words marked.
-pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
-    let is_found = if searched.is_empty() {
+/// Renders a claim with what a search found in it marked.
+pub(crate) fn claim(text: &str, marks: &[Range<usize>]) -> Claim {
+    let is_marked = if marks.is_empty() {
         Vec::new()
     } else {
-        found_bytes(text, searched)
+        marked_bytes(text, marks)
     };
-    marked_claim(text, &is_found)
+    marked_claim(text, &is_marked)
 }
 
 /// Renders a claim; `marked` says for each byte whether it is marked.

@@ -80,11 +80,12 @@ pub(crate) fn follow_stale(app: App) {
     read_when(app, Tag::Status, reread_status);
     read_when(app, Tag::Facets, feed::count_facets);
     read_when(app, Tag::Doubts, feed::list_doubts_anew);
+    read_when(app, Tag::Found, feed::search_again);
     // When the repository becomes available or unavailable, its evidence must be read again.
     Effect::new(move |before: Option<bool>| {
         let is_gone = is_unavailable(app);
         if before.is_some_and(|before| before != is_gone) {
-            feed::list_anew(app);
+            feed::list_in_place(app);
             recheck(app);
         }
         is_gone

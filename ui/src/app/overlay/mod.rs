@@ -91,24 +91,44 @@ pub(crate) fn Heading(title: &'static str) -> impl IntoView {
 
 #[component]
 pub(crate) fn Shortcuts() -> impl IntoView {
-    let zooms = App::here().backend().zooms();
-    let is_ours = move |it: &&Command| zooms || !matches!(it.act(), Some(Act::Zoom(_)));
-    let group = move |(title, all): (&'static str, Vec<&'static Command>)| {
-        let keyed = all
-            .into_iter()
-            .filter(is_ours)
-            .filter(|it| !it.keys.is_empty());
-        let rows = keyed.map(|command| {
-            let keys = command.keys.iter().map(|chord| keycaps(chord));
-            view! { <div><dt>{keys.collect_view()}</dt><dd>{command.title}</dd></div> }
-        });
-        view! { <section><h3>{title}</h3><dl>{rows.collect_view()}</dl></section> }
-    };
     view! {
         <Modal over=Over::Sheet label=say::sheet::SHORTCUTS class="shortcuts">
             <Heading title=say::sheet::SHORTCUTS />
-            <div class="keys">{commands::groups().into_iter().map(group).collect_view()}</div>
+            <Keys />
         </Modal>
+    }
+}
+
+/// The commands that have keys, and a field that finds some of them.
+#[component]
+fn Keys() -> impl IntoView {
+    let zooms = App::here().backend().zooms();
+    let query = RwSignal::new(String::new());
+    let is_ours = move |it: &&Command| zooms || !matches!(it.act(), Some(Act::Zoom(_)));
+    let group = move |(title, all): (&'static str, Vec<&'static Command>)| {
+        let rows = all.into_iter().filter(is_ours).map(|command| {
+            let keys = command.keys.iter().map(|chord| keycaps(chord));
+            view! { <div data-testid="shortcut"><dt>{keys.collect_view()}</dt><dd>{command.title}</dd></div> }
+        });
+        view! { <section><h3>{title}</h3><dl>{rows.collect_view()}</dl></section> }
+    };
+    let groups = Memo::new_with_compare(
+        move |_| commands::shortcuts_like(&query.get(), dom::is_mac()),
+        |_, _| true,
+    );
+    let field = NodeRef::<html::Input>::new();
+    field.on_load(|input| {
+        // If this is refused, the person clicks it.
+        let _ = input.focus();
+    });
+    view! {
+        <div class="ask">
+            {Icon::Search.draw()}
+            <input node_ref=field type="text" data-testid="shortcuts-input" placeholder=say::sheet::FIND_SHORTCUT aria-label=say::sheet::FIND_SHORTCUT
+                autocomplete="off" spellcheck="false" on:input=move |event| query.set(event_target_value(&event)) />
+        </div>
+        <div class="keys">{move || groups.get().into_iter().map(group).collect_view()}</div>
+        {move || groups.with(Vec::is_empty).then(|| view! { <p class="none quiet" role="status">{say::sheet::NOTHING}</p> })}
     }
 }
 

@@ -1,10 +1,10 @@
-//! The palette: finds every command, view, open repository and loaded engram by a few letters, and
-//! can search all claims.
+//! The palette: finds every command, view, setting and open repository by a few letters, and claims
+//! as the search of the list does.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc, time::Duration};
 
-use engram_model::{Engram, Filter, Recent};
-use leptos::{ev, html, prelude::*};
+use engram_model::{Engram, Filter, Recent, Search as SearchRequest, SearchReply, Verdict, ask};
+use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use crate::{
     app::{
@@ -12,7 +12,10 @@ use crate::{
         components::{icons::Icon, prose},
         dom,
         frame::{Over, room},
-        overlay::Modal,
+        overlay::{
+            Modal,
+            settings::{self, SettingValue},
+        },
         reading, repositories,
         state::App,
         views::{self, VIEWS, View, feed},
@@ -25,15 +28,20 @@ use crate::{
 /// Most engrams that are listed, and most entries of every other sort.
 const ENGRAMS: usize = 8;
 const ALL: usize = 40;
+/// Fewer characters than this are meant for commands.
+const FEW: usize = 4;
+/// How long to wait for the next letter before claims are searched.
+const PAUSE: Duration = Duration::from_millis(120);
 
 /// What can be found.
 #[derive(Clone)]
 enum PaletteEntry {
     View(&'static View),
     Command(&'static Command),
+    Setting(SettingValue),
     Repository(Recent),
     Engram(Arc<Engram>),
-    /// A search of all claims for these words, loaded or not.
+    /// A search of all claims for these words.
     Search(String),
 }
 
@@ -42,6 +50,18 @@ enum PaletteEntry {
 struct PaletteMatch {
     entry: PaletteEntry,
     fit: Fit,
+    /// What the search found in a claim.
+    marks: Vec<Range<usize>>,
+}
+
+impl PaletteMatch {
+    fn of(entry: PaletteEntry, fit: Fit) -> Self {
+        Self {
+            entry,
+            fit,
+            marks: Vec::new(),
+        }
+    }
 }
 
 impl PaletteEntry {
@@ -49,6 +69,7 @@ impl PaletteEntry {
         match self {
             Self::View(view) => view.title,
             Self::Command(command) => command.title,
+            Self::Setting(value) => &value.text,
             Self::Repository(repository) => &repository.name,
             Self::Engram(engram) => &engram.claim,
             Self::Search(words) => words,
@@ -58,7 +79,7 @@ impl PaletteEntry {
     fn icon(&self) -> Option<Icon> {
         match self {
             Self::View(view) => Some(view.icon),
-            Self::Command(_) => Some(Icon::Chevron),
+            Self::Command(_) | Self::Setting(_) => Some(Icon::Chevron),
             Self::Repository(_) => Some(Icon::Repository),
             Self::Engram(engram) => Some(Icon::Of(engram.kind)),
             Self::Search(_) => Some(Icon::Search),
@@ -69,8 +90,9 @@ impl PaletteEntry {
         match self {
             Self::View(_) => say::rail::VIEWS,
             Self::Command(_) => say::sheet::COMMANDS,
+            Self::Setting(_) => say::rail::SETTINGS,
             Self::Repository(_) => say::rail::OPEN_REPOSITORIES,
-            Self::Engram(_) => say::sheet::ENGRAMS,
+            Self::Engram(_) => say::sheet::CLAIMS,
             Self::Search(_) => say::sheet::ALL_CLAIMS,
         }
     }
@@ -79,6 +101,7 @@ impl PaletteEntry {
         match self {
             Self::View(view) => views::show_view(app, view),
             Self::Command(command) => act::run(app, command),
+            Self::Setting(value) => settings::choose_value(app, value),
             Self::Repository(repository) => {
                 repositories::open_repository(app, repository.path.clone())
             }
@@ -98,55 +121,141 @@ impl PaletteEntry {
     }
 }
 
-/// Finds views, commands, background repositories and engrams, each sort best first. It finds only
-/// loaded engrams of the list; the last entry searches the others.
-fn find_entries(app: App, query: &str) -> Vec<PaletteMatch> {
+/// Finds views, commands, settings, background repositories and claims, each sort best first. The
+/// claims are those of the last answer of a search.
+fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<PaletteMatch> {
     let fit = |entry: PaletteEntry| {
         let fit = fuzzy::fit(query, entry.text())?;
-        Some(PaletteMatch { entry, fit })
+        Some(PaletteMatch::of(entry, fit))
     };
-    let best = |mut found: Vec<PaletteMatch>, most: usize| {
+    let best = |mut found: Vec<PaletteMatch>| {
         found.sort_by_key(|it| -it.fit.score);
-        found.truncate(most);
+        found.truncate(ALL);
         found
     };
-    let views = VIEWS
-        .iter()
-        .filter(|it| untrack(|| it.is_here(app)))
-        .map(|&it| PaletteEntry::View(it));
-    let views = best(views.filter_map(fit).collect(), ALL);
+    let is_asked = !query.trim().is_empty();
+    // A view that is hidden while it is empty can still be asked for.
+    let views = VIEWS.iter();
+    let views = views.filter(|it| is_asked || untrack(|| it.is_here(app)));
+    let views = best(
+        views
+            .map(|&it| PaletteEntry::View(it))
+            .filter_map(fit)
+            .collect(),
+    );
     let acts = commands::commands_of(app.view.get_untracked());
     let acts = acts
         .filter(|it| !matches!(it.act(), Some(Act::Palette | Act::View)) && act::can_run(app, it));
-    let acts = acts.map(PaletteEntry::Command);
-    let acts = best(acts.filter_map(fit).collect(), ALL);
+    let acts = best(acts.map(PaletteEntry::Command).filter_map(fit).collect());
+    let values = settings::setting_values().into_iter().filter(|_| is_asked);
+    let values = best(values.map(PaletteEntry::Setting).filter_map(fit).collect());
     let others = app.repositories.opened.get_untracked().into_iter();
     let front = app.repositories.root();
     let is_behind = |it: &Recent| front.as_ref() != Some(&it.path);
     let others = others.filter(is_behind).map(PaletteEntry::Repository);
-    let others = best(others.filter_map(fit).collect(), ALL);
-    let rows = if query.trim().is_empty() {
-        Vec::new()
-    } else {
-        untrack(|| feed::listed_rows(app))
-    };
-    let rows = rows
-        .into_iter()
-        .filter(|it| !it.redacted)
-        .map(PaletteEntry::Engram);
-    let rows = best(rows.filter_map(fit).collect(), ENGRAMS);
-    let mut sorts = [views, acts, others, rows];
+    let others = best(others.filter_map(fit).collect());
+    let claims = answer.filter(|_| is_asked);
+    let claims = claims.map_or(Vec::new(), |it| claims_of(it, query));
+    let mut sorts = [views, acts, values, others, claims];
     // Words that fit claims better than commands are meant for claims.
     let top = |found: &Vec<PaletteMatch>| found.first().map_or(i32::MIN, |it| it.fit.score);
-    if !query.trim().is_empty() {
+    if is_asked {
         sorts.sort_by_key(|it| -i64::from(top(it)));
     }
-    let words = query.trim();
-    let search = (!words.is_empty()).then(|| PaletteMatch {
-        entry: PaletteEntry::Search(words.to_owned()),
-        fit: Fit::default(),
+    let search = is_asked.then(|| {
+        let words = PaletteEntry::Search(query.trim().to_owned());
+        PaletteMatch::of(words, Fit::default())
     });
     sorts.into_iter().flatten().chain(search).collect()
+}
+
+/// The claims of an answer. They fit better than letters that are scattered in a title, and less
+/// than words in it, so that what is at the top stays there when the answer comes. A few letters
+/// are meant for commands.
+fn claims_of(answer: &SearchReply, query: &str) -> Vec<PaletteMatch> {
+    let each = match answer.verdict {
+        _ if query.trim().chars().count() < FEW => 0,
+        Verdict::Strong => 55,
+        Verdict::Weak | Verdict::None => 45,
+    };
+    let score = each * query.split_whitespace().count().min(16) as i32;
+    let stored = answer.page.entries.iter();
+    let claims = stored.filter_map(|it| it.change.stored());
+    let claims = claims.filter(|it| !it.redacted).map(|engram| {
+        let marks = answer.marks.iter().find(|(id, _)| *id == engram.id);
+        PaletteMatch {
+            entry: PaletteEntry::Engram(Arc::new(engram.clone())),
+            fit: Fit {
+                score,
+                at: Vec::new(),
+            },
+            marks: marks.map(|it| it.1.clone()).unwrap_or_default(),
+        }
+    });
+    claims.collect()
+}
+
+/// What the person typed, and the last answer of a search.
+#[derive(Clone, Copy)]
+struct Asked {
+    query: RwSignal<String>,
+    answer: RwSignal<Option<SearchReply>>,
+    /// The number of the last change, so that late answers are dropped.
+    number: StoredValue<u64>,
+    is_waiting: RwSignal<bool>,
+}
+
+impl Asked {
+    fn new() -> Self {
+        Self {
+            query: RwSignal::new(String::new()),
+            answer: RwSignal::new(None),
+            number: StoredValue::new(0),
+            is_waiting: RwSignal::new(false),
+        }
+    }
+
+    /// Takes what was typed, and searches claims for it once the person pauses.
+    fn ask(self, app: App, query: String) {
+        let filter = Filter {
+            text: query.clone(),
+            ..Filter::default()
+        };
+        self.query.set(query);
+        let number = self.number.get_value().wrapping_add(1);
+        self.number.set_value(number);
+        let has_words = !filter.search_words().is_empty();
+        self.is_waiting.set(has_words);
+        if !has_words {
+            return self.answer.set(None);
+        }
+        let is_last = move || self.number.try_get_value() == Some(number);
+        let search = move || {
+            let search = SearchRequest {
+                filter,
+                limit: Some(ENGRAMS),
+            };
+            spawn_local(async move {
+                let reply = app.ask(ask::Search(search)).await;
+                if !is_last() {
+                    return;
+                }
+                if let Err(refusal) = &reply {
+                    dom::log(&refusal.to_string());
+                }
+                self.answer.set(reply.ok().map(|it| *it));
+                self.is_waiting.set(false);
+            });
+        };
+        dom::run_later(
+            move || {
+                if is_last() {
+                    search()
+                }
+            },
+            PAUSE,
+        );
+    }
 }
 
 #[component]
@@ -161,8 +270,12 @@ pub(crate) fn Palette() -> impl IntoView {
 
 #[component]
 fn Search(app: App) -> impl IntoView {
-    let (query, at) = (RwSignal::new(String::new()), RwSignal::new(0usize));
-    let found = Memo::new_with_compare(move |_| find_entries(app, &query.get()), |_, _| true);
+    let (asked, at) = (Asked::new(), RwSignal::new(0usize));
+    let entries = move |_: Option<&Vec<PaletteMatch>>| {
+        let answer = asked.answer.read();
+        find_entries(app, &asked.query.get(), answer.as_ref())
+    };
+    let found = Memo::new_with_compare(entries, |_, _| true);
     let field = NodeRef::<html::Input>::new();
     field.on_load(|input| {
         // If this is refused, the dialog focuses its first field by itself.
@@ -190,7 +303,7 @@ fn Search(app: App) -> impl IntoView {
         dom::reveal(&option_id(at.get_untracked()));
     };
     let typed = move |event| {
-        query.set(event_target_value(&event));
+        asked.ask(app, event_target_value(&event));
         at.set(0);
         dom::reveal(&option_id(0));
     };
@@ -202,7 +315,7 @@ fn Search(app: App) -> impl IntoView {
             sort = matched.entry.sort();
             view! {
                 {head.map(|it| view! { <div class="sort" role="presentation">{it}</div> })}
-                {view_option(matched, index, at, perform)}
+                {view_option(app, matched, index, at, perform)}
             }
         })
         .collect_view()
@@ -217,7 +330,7 @@ fn Search(app: App) -> impl IntoView {
             <kbd>"Esc"</kbd>
         </div>
         <div class="found" id="palette-list" role="listbox" aria-label=say::sheet::FOUND>{listed}</div>
-        {move || found.with(|all| all.iter().all(|it| matches!(it.entry, PaletteEntry::Search(_)))).then(|| view! {
+        {move || (!asked.is_waiting.get() && found.with(|all| all.iter().all(|it| matches!(it.entry, PaletteEntry::Search(_))))).then(|| view! {
             <p class="nothing" role="status">{say::sheet::NOTHING}</p>
         })}
     }
@@ -228,6 +341,7 @@ fn option_id(index: usize) -> String {
 }
 
 fn view_option(
+    app: App,
     matched: PaletteMatch,
     index: usize,
     at: RwSignal<usize>,
@@ -242,12 +356,7 @@ fn view_option(
         }
     };
     let text = match &matched.entry {
-        PaletteEntry::Engram(_) => {
-            let marked = pieces
-                .iter()
-                .flat_map(|(is_meant, text)| vec![*is_meant; text.len()]);
-            prose::marked_claim(matched.entry.text(), &marked.collect::<Vec<bool>>())
-        }
+        PaletteEntry::Engram(engram) => prose::claim(&engram.claim, &matched.marks),
         _ => prose::Claim {
             direction: None,
             text: pieces.iter().map(piece).collect(),
@@ -264,6 +373,9 @@ fn view_option(
             view! { <small class="place">{words::visible(&repository.path)}</small> }.into_any(),
         ),
         PaletteEntry::View(view) => view.key().map(|key| keycaps(&key).into_any()),
+        PaletteEntry::Setting(value) => value
+            .is_chosen(app)
+            .then(|| view! { <small>{say::settings::CHOSEN}</small> }.into_any()),
         PaletteEntry::Search(_) => None,
     };
     view! {
@@ -281,4 +393,63 @@ pub(crate) fn keycaps(chord: &str) -> impl IntoView + use<> {
     let caps = commands::keycaps_of(chord, dom::is_mac()).into_iter();
     let caps = caps.map(|it| view! { <kbd>{it}</kbd> });
     view! { <span class="chord">{caps.collect_view()}</span> }
+}
+
+#[cfg(all(test, feature = "gallery"))]
+mod tests {
+    #![allow(clippy::panic)]
+
+    use engram_model::{Change, Entry, FeedPage};
+
+    use super::*;
+    use crate::app::{gallery::made_up::engrams, views::stage::Stage};
+
+    fn answer(verdict: Verdict) -> SearchReply {
+        let engram = &engrams()[0];
+        SearchReply {
+            verdict,
+            omitted: None,
+            unread: None,
+            page: FeedPage {
+                entries: vec![Entry {
+                    seq: engram.seq,
+                    at: engram.recorded_at,
+                    agent: None,
+                    by: String::new(),
+                    change: Change::Stored(Box::new(Engram::clone(engram))),
+                }],
+                ..FeedPage::default()
+            },
+            marks: vec![(engram.id, vec![0..3])],
+        }
+    }
+
+    #[test]
+    fn settings_empty_views_and_the_answer_of_a_search_are_found() {
+        let stage = Stage::open(&feed::VIEW, |other| panic!("{other:?}"));
+        let found = |query: &str, answer: Option<&SearchReply>| -> Vec<String> {
+            let found = find_entries(stage.app, query, answer);
+            found.iter().map(|it| it.entry.text().to_owned()).collect()
+        };
+        for (query, want) in [
+            ("dark", "Theme: Dark"),
+            ("theme", "Theme: Light"),
+            ("compact", "Density: Compact"),
+            ("requests", "Requests"),
+        ] {
+            let all = found(query, None);
+            assert!(all.iter().any(|it| it == want), "{query}: {all:?}");
+            assert_eq!(all.last().map(String::as_str), Some(query));
+        }
+        assert!(!found("", None).iter().any(|it| it == "Theme: Dark"));
+        // A claim that answers comes before scattered letters, and after words of a title.
+        let strong = answer(Verdict::Strong);
+        let claim = engrams()[0].claim.clone();
+        assert_eq!(found("how do retries back off", Some(&strong))[0], claim);
+        let settings = found("settings", Some(&strong));
+        assert!(settings[0].starts_with("Settings") && settings.contains(&claim));
+        assert_ne!(found("oe", Some(&strong))[0], claim);
+        let marks = find_entries(stage.app, "how do retries back off", Some(&strong));
+        assert_eq!(marks[0].marks, vec![0..3]);
+    }
 }

@@ -1,5 +1,7 @@
 //! The settings: a choice takes effect at once and is kept in the home.
 
+use std::sync::Arc;
+
 use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom};
 use leptos::{prelude::*, task::spawn_local};
 
@@ -84,6 +86,63 @@ fn refuse_settings(app: App, refusal: Refusal) {
     }
 }
 
+const THEMES: &[(Theme, &str)] = &[
+    (Theme::System, say::settings::SYSTEM),
+    (Theme::Light, say::settings::LIGHT),
+    (Theme::Dark, say::settings::DARK),
+    (Theme::Contrast, say::settings::CONTRAST),
+];
+const DENSITIES: &[(Density, &str)] = &[
+    (Density::Normal, say::settings::NORMAL),
+    (Density::Compact, say::settings::COMPACT),
+];
+const MOTIONS: &[(Motion, &str)] = &[
+    (Motion::System, say::settings::SYSTEM),
+    (Motion::Reduced, say::settings::REDUCED),
+];
+
+/// A value of a setting, which the palette offers.
+#[derive(Clone)]
+pub(super) struct SettingValue {
+    /// The setting and the value.
+    pub(super) text: String,
+    set: Arc<dyn Fn(&mut Settings) + Send + Sync>,
+}
+
+impl SettingValue {
+    /// Whether the setting has this value.
+    pub(super) fn is_chosen(&self, app: App) -> bool {
+        let settings = app.frame.settings.get_untracked();
+        let mut with_it = settings.clone();
+        (self.set)(&mut with_it);
+        with_it == settings
+    }
+}
+
+/// Returns every value of the settings with few values.
+pub(super) fn setting_values() -> Vec<SettingValue> {
+    fn values<T: Copy + Send + Sync>(
+        name: &str,
+        all: &'static [(T, &'static str)],
+        set: fn(&mut Settings, T),
+    ) -> impl Iterator<Item = SettingValue> {
+        all.iter().map(move |(value, word)| SettingValue {
+            text: format!("{name}: {word}"),
+            set: Arc::new(move |settings| set(settings, *value)),
+        })
+    }
+    let themes = values(say::settings::THEME, THEMES, |it, to| it.theme = to);
+    let densities = values(say::settings::DENSITY, DENSITIES, |it, to| it.density = to);
+    let motions = values(say::settings::MOTION, MOTIONS, |it, to| it.motion = to);
+    themes.chain(densities).chain(motions).collect()
+}
+
+/// Gives a setting this value.
+pub(super) fn choose_value(app: App, value: &SettingValue) {
+    change_settings(app, |it| (value.set)(it));
+    app.frame.announcement.set(value.text.clone());
+}
+
 #[component]
 pub(crate) fn SettingsSheet() -> impl IntoView {
     view! {
@@ -120,20 +179,6 @@ fn view_choices<T: Copy + PartialEq + Send + Sync + 'static>(
 #[component]
 fn SettingsForm() -> impl IntoView {
     let app = App::here();
-    const THEMES: &[(Theme, &str)] = &[
-        (Theme::System, say::settings::SYSTEM),
-        (Theme::Light, say::settings::LIGHT),
-        (Theme::Dark, say::settings::DARK),
-        (Theme::Contrast, say::settings::CONTRAST),
-    ];
-    const DENSITIES: &[(Density, &str)] = &[
-        (Density::Normal, say::settings::NORMAL),
-        (Density::Compact, say::settings::COMPACT),
-    ];
-    const MOTIONS: &[(Motion, &str)] = &[
-        (Motion::System, say::settings::SYSTEM),
-        (Motion::Reduced, say::settings::REDUCED),
-    ];
     const NOTIFY: &[(bool, &str)] = &[(false, say::settings::QUIET), (true, say::settings::NOTIFY)];
     app.frame.settings_refused.set(None);
     let around = RwSignal::new(None::<Surroundings>);

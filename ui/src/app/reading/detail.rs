@@ -115,7 +115,8 @@ fn Head(
     let claim = if engram.redacted {
         view! { <p class="claim erased">{say::engram::REDACTED}</p> }.into_any()
     } else {
-        let claim = prose::claim(&engram.claim, &[]);
+        let marks = app.list.with_feed(|it| it.marks(engram.id).to_vec());
+        let claim = prose::claim(&engram.claim, &marks);
         view! { <p class="claim" data-testid="claim" class:closed={!state.holds()} class:long={engram.claim.len() > LONG} dir=claim.direction>{claim.text}</p> }.into_any()
     };
     view! {

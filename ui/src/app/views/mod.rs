@@ -219,4 +219,4 @@ pub(crate) fn is_queue(app: App) -> bool {
 }
 
 #[cfg(all(test, feature = "gallery"))]
-mod stage;
+pub(crate) mod stage;

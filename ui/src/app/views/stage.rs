@@ -20,14 +20,14 @@ use crate::{
 };
 
 /// A window on a view, and its requests so far.
-pub(super) struct Stage {
-    pub(super) app: App,
+pub(crate) struct Stage {
+    pub(crate) app: App,
     asked: Arc<Mutex<Vec<Request>>>,
     _owner: Owner,
 }
 
 impl Stage {
-    pub(super) fn open(
+    pub(crate) fn open(
         view: &'static View,
         answer: fn(&Request) -> Result<Value, Refusal>,
     ) -> Self {
@@ -52,7 +52,7 @@ impl Stage {
     }
 
     /// Presses a key, as the window does.
-    pub(super) fn press(&self, key: &str) -> bool {
+    pub(crate) fn press(&self, key: &str) -> bool {
         self.press_key(Press {
             key,
             ..Press::default()
@@ -77,14 +77,14 @@ impl Stage {
     }
 
     /// Runs until nothing is left to do.
-    pub(super) fn settle(&self) {
+    pub(crate) fn settle(&self) {
         for _ in 0..8 {
             Executor::poll_local();
         }
     }
 
     /// Returns the requests since the last call.
-    pub(super) fn asked(&self) -> Vec<Request> {
+    pub(crate) fn asked(&self) -> Vec<Request> {
         std::mem::take(&mut *self.asked.lock().unwrap())
     }
 }

@@ -91,17 +91,15 @@ pub mod list {
     pub const WIDTH: &str = "Width of the list";
     pub const RESIZE: &str = "Drag, or use the arrow keys; double-click to reset";
     pub const READING: &str = "Reading the journal…";
-    pub const LOOKING: &str = "Searching further back: ";
-    pub const STOPPED: &str = "Search stopped: ";
-    pub const LOOKED: &str = "% of the journal";
-    pub const PROGRESS: &str = "Share of the journal searched";
-    pub const STOP: &str = "Stop";
-    pub const GO_ON: &str = "Continue";
+    pub const RANKED_LABEL: &str = "Engrams, best match first";
+    pub const BEST_FIRST: &str = "Best match first.";
+    pub const ONLY_RELATED: &str = "No close match: these claims are related, best first.";
+    pub const NOT_ALL_SEARCHED: &str = " Older claims are still being indexed.";
     pub const NO_MATCH: &str = "No engram matches";
-    pub const NO_WORDS: &str = "No claim contains all these words.";
+    pub const NO_WORDS: &str = "No claim has these words, in any form.";
     pub const NO_FILTER: &str = "No claim passes the filter.";
     pub const NO_WORDS_AND_FILTER: &str =
-        "No claim contains all these words and passes the filter.";
+        "No claim that the filter leaves has these words, in any form.";
     pub const WITHOUT_WORDS: &str = "Clear the search";
     pub const CLEAR_FILTER: &str = "Clear the filter";
     pub const NEW: super::Noun = ("new engram", "new engrams");
@@ -116,6 +114,11 @@ pub mod list {
     /// Above the rows already seen, with the time of the last look.
     pub fn new_since(time: &str) -> String {
         format!("↑ New since you last looked · {time}")
+    }
+
+    /// That a search found more than it lists.
+    pub fn only_best(listed: usize, all: &str) -> String {
+        format!(" The best {listed} of {all} are listed.")
     }
 
     /// How many engrams a filter leaves; at least this many, if not all were counted.
@@ -134,7 +137,7 @@ pub mod list {
 
 /// Search and filter.
 pub mod filter {
-    pub const PLACEHOLDER: &str = "Search claims, paths, agents…";
+    pub const PLACEHOLDER: &str = "Ask, or search claims, paths, agents…";
     pub const LABEL: &str = "Search the feed";
     pub const BUTTON: &str = "Filter";
     pub const ON: &str = "Active filters";
@@ -319,9 +322,10 @@ pub mod sheet {
     pub const FIND_HINT: &str = "A command, a view, words of a claim…";
     pub const FOUND: &str = "Found";
     pub const COMMANDS: &str = "Commands";
-    pub const ENGRAMS: &str = "Loaded engrams";
+    pub const CLAIMS: &str = "Claims";
     pub const ALL_CLAIMS: &str = "Search all claims for";
-    pub const NOTHING: &str = "Nothing loaded matches.";
+    pub const NOTHING: &str = "No results";
+    pub const FIND_SHORTCUT: &str = "Find a shortcut…";
 }
 
 /// The first run, and the sample.

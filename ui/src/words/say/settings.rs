@@ -4,6 +4,7 @@ pub const COMMAND: &str = "Settings: theme, text size, editor";
 pub const REQUESTS: &str = "Requests";
 pub const QUIET: &str = "In the window";
 pub const NOTIFY: &str = "Notify me";
+pub const CHOSEN: &str = "current";
 pub const THEME: &str = "Theme";
 pub const SYSTEM: &str = "System";
 pub const LIGHT: &str = "Light";

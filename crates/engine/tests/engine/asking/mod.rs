@@ -1,5 +1,6 @@
 //! Questions: which claims answer them, in what order, and in what time.
 
+mod list_search;
 mod ranking;
 mod time_limits;
 mod track_record;

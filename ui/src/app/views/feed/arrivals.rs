@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{look, state};
 use crate::{
-    app::{dom, state::App},
+    app::{dom, state::App, views::feed},
     feed::EngramList,
 };
 
@@ -13,7 +13,7 @@ use crate::{
 pub(crate) fn take_entries(app: App, entries: Vec<Entry>) {
     app.clock.set(dom::clock());
     let hold = look::holds_back(app);
-    let was_empty = app.list.feed.with_untracked(EngramList::is_empty);
+    let was_first_run = untrack(|| feed::is_first_run(app));
     let was_nothing_new = look::is_nothing_new(app);
     let read = look::listed_open_engram(app);
     app.stale.follow(&entries);
@@ -23,7 +23,8 @@ pub(crate) fn take_entries(app: App, entries: Vec<Entry>) {
         .try_update(|feed| feed.live(entries, hold))
         .unwrap_or(0);
     ask_about_conflicts(app);
-    if was_empty && new > 0 && app.reading.selected.with_untracked(Option::is_none) {
+    // The first claim opens, also in the place of one of a removed sample.
+    if was_first_run && new > 0 && !untrack(|| state::is_listed(app)) {
         state::select_newest(app);
     }
     look::see_arrived(app, was_nothing_new);

@@ -1,5 +1,5 @@
-//! What is shown instead of rows: the progress of a long search, or that a filter leaves none. An
-//! empty home has a page of its own, `first_run.rs`.
+//! What is shown instead of rows: that the list is being read, or that a filter leaves none. An empty
+//! home has a page of its own, `first_run.rs`.
 
 use std::sync::Arc;
 
@@ -11,10 +11,7 @@ use crate::{
     app::{
         components::icons::Icon,
         state::App,
-        views::{
-            self,
-            feed::{pages, state},
-        },
+        views::{self, feed::state},
     },
     feed::EngramList,
     words::say,
@@ -42,28 +39,7 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
             }
         })
     };
-    view! { <Searching />{reading}{none} }
-}
-
-/// The progress of a long search, and a way to stop it.
-#[component]
-fn Searching() -> impl IntoView {
-    let app = App::here();
-    let done = Memo::new(move |_| app.list.search.get().map_or(0, |it| it.done));
-    let is_stopped = Memo::new(move |_| app.list.search.get().map(|it| it.is_stopped));
-    move || {
-        is_stopped.get().map(|is_stopped| {
-            let (word, verb) = if is_stopped { (say::list::STOPPED, say::list::GO_ON) } else { (say::list::LOOKING, say::list::STOP) };
-            let press = move |_| if is_stopped { pages::continue_search(app) } else { pages::stop_search(app) };
-            view! {
-                <div class="search" aria-busy=(!is_stopped).to_string() data-testid="searching">
-                    <progress max="100" value=move || done.get().to_string() aria-label=say::list::PROGRESS></progress>
-                    <p>{word}{move || done.get()}{say::list::LOOKED}</p>
-                    <button data-testid="search-button" on:click=press>{verb}{(!is_stopped).then(|| view! { " "<kbd>"Esc"</kbd> })}</button>
-                </div>
-            }
-        })
-    }
+    view! { {reading}{none} }
 }
 
 fn view_no_match(app: App) -> impl IntoView {

@@ -8,10 +8,7 @@ use crate::{
         components::{icons::Icon, refused::Refused},
         dom,
         state::App,
-        views::{
-            self,
-            feed::{pages, state},
-        },
+        views::{self, feed::state},
     },
     route::{Chip, author_name, chips_of, date_of, days_ago, end_of_day, last_day, midnight},
     words::{
@@ -41,11 +38,6 @@ pub(super) fn clear_filter(app: App) {
 pub(crate) fn FilterBar() -> impl IntoView {
     let app = App::here();
     let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        // Otherwise the browser would empty the field.
-        "Escape" if pages::is_searching(app) => {
-            event.prevent_default();
-            pages::stop_search(app);
-        }
         "Escape" => {
             refilter(app, |it| it.text.clear(), true);
             dom::focus(dom::LIST);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use engram_model::{
     Change, Code, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, Refusal, SAMPLE,
+    SearchReply, Verdict, literal_marks,
 };
 use leptos::prelude::*;
 
-use super::{ChosenClaimsBar, List, listed_rows, state::Search, toggle_row};
+use super::{ChosenClaimsBar, List, listed_rows, toggle_row};
 use crate::{
     app::{
         batch::Progress,
@@ -36,8 +37,8 @@ pub(crate) fn Exhibits() -> impl IntoView {
             <Frame title="several are selected" set=|app| picked(app, None)><List /></Frame>
             <Frame title="paused, with news" set=paused><List /></Frame>
             <Frame title="a sample" set=sample><List /></Frame>
-            <Frame title="a search that takes long" set=|app| search(app, false)><List /></Frame>
-            <Frame title="one that was stopped" set=|app| search(app, true)><List /></Frame>
+            <Frame title="what a search found" set=|app| search(app, Verdict::Strong)><List /></Frame>
+            <Frame title="only what is related" set=|app| search(app, Verdict::Weak)><List /></Frame>
             <Frame title="filtered to nothing" set=no_match><List /></Frame>
             <Frame title="no claim in doubt" set=set::no_drift><List /></Frame>
             <Frame title="what it can be limited to" set=panel><List /></Frame>
@@ -75,16 +76,11 @@ fn stored(engram: &Arc<Engram>) -> Change {
 }
 
 pub(crate) fn load(app: App, all: &[Arc<Engram>], filter: Filter) {
-    load_page(app, all, filter, None);
-}
-
-fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
     let entries = all.iter().rev().map(|it| entry(it.seq, it, stored(it)));
     let page = FeedPage {
         entries: entries.collect(),
         head: all.len() as u64,
         engrams: all.len() as u64,
-        next,
         ..FeedPage::default()
     };
     app.list.filter.set(filter);
@@ -153,14 +149,30 @@ fn no_match(app: App) {
     load(app, &[], no_such_words());
 }
 
-/// Shows a search that has found nothing so far.
-fn search(app: App, is_stopped: bool) {
-    load_page(app, &[], no_such_words(), Some(630_000));
-    app.list.page_is_coming.set_value(true); // for ever
-    app.list.search.set(Some(Search {
-        done: 37,
-        is_stopped,
-    }));
+/// Shows the answer of a search.
+fn search(app: App, verdict: Verdict) {
+    let all = engrams();
+    let filter = Filter {
+        text: "how do retries back off".to_owned(),
+        ..Filter::default()
+    };
+    let words = ["retr".to_owned(), "back".to_owned()];
+    let marks = all
+        .iter()
+        .map(|it| (it.id, literal_marks(&it.claim, &words)));
+    let reply = SearchReply {
+        verdict,
+        omitted: Some(1_034),
+        unread: None,
+        page: FeedPage {
+            entries: all.iter().map(|it| entry(it.seq, it, stored(it))).collect(),
+            head: all.len() as u64,
+            ..FeedPage::default()
+        },
+        marks: marks.collect(),
+    };
+    app.list.filter.set(filter.clone());
+    app.list.feed.update(|feed| feed.load_ranked(reply, filter));
 }
 
 fn panel(app: App) {

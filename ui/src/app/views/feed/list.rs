@@ -88,7 +88,7 @@ fn Beyond() -> impl IntoView {
     let app = App::here();
     let is_more = Memo::new(move |_| {
         let is_full = |it: &EngramList| it.iter().count() >= MOST && it.next_page().is_some();
-        app.view.get().by_topic && app.list.feed.with(is_full)
+        state::is_by_topic(app) && app.list.feed.with(is_full)
     });
     let told = say::knowledge::only_newest(&words::thousands(MOST as u64));
     move || {

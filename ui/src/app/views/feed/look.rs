@@ -77,7 +77,7 @@ pub(super) fn point_off_rows(app: App) {
     look.is_pointing.set(false);
     if look.is_due.get_value() {
         look.is_due.set_value(false);
-        return state::list_anew(app);
+        return state::list_in_place(app);
     }
     let is_waiting = app.list.feed.with_untracked(EngramList::waiting) > 0;
     if is_waiting && app.list.at_top.get_untracked() {
@@ -117,11 +117,11 @@ pub(crate) fn follow_open_version(app: App, read: Option<EngramId>) {
 }
 
 /// Reloads the list once the pointer is off the rows.
-pub(super) fn list_anew_later(app: App) {
+pub(super) fn list_again_later(app: App) {
     if app.list.look.is_pointing.get_untracked() {
         app.list.look.is_due.set_value(true)
     } else {
-        state::list_anew(app)
+        state::list_in_place(app)
     }
 }
 

@@ -10,10 +10,13 @@ mod heights;
 mod list;
 mod look;
 mod pages;
+mod ranked;
 mod row;
 mod rows;
 mod scroll;
 mod state;
+#[cfg(all(test, feature = "gallery"))]
+mod tests;
 mod topics;
 
 use engram_model::EngramId;
@@ -31,11 +34,12 @@ pub(crate) use self::{
         begin_to_look, follow_presence, is_nothing_new, keep_looked, look_away, see_own,
         waits_for_pointer,
     },
-    pages::{PAGE, load_first, page_request},
+    pages::{PAGE, load_first, page_request, read_first},
     row::engram_row_id,
     state::{
-        Listing, count_facets, leave_filter, list_anew, list_doubts_anew, listed_rows, neighbour,
-        select_newest, set_view_and_filter, show_filtered, show_new, toggle_facets, toggle_row,
+        Listing, count_facets, leave_filter, list_anew, list_doubts_anew, list_in_place,
+        listed_rows, neighbour, search_again, select_newest, set_view_and_filter, show_filtered,
+        show_new, toggle_facets, toggle_row,
     },
 };
 use super::{Address, View};
@@ -93,12 +97,7 @@ pub(crate) const ENGRAMS: View = View {
 /// page.
 pub(crate) fn panes() -> AnyView {
     let app = App::here();
-    let is_empty = Memo::new(move |_| {
-        let is_plain = views::asked_filter(app).is_empty();
-        app.list
-            .feed
-            .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
-    });
+    let is_empty = Memo::new(move |_| is_first_run(app));
     let panes = move || {
         if is_empty.get() {
             first_run::focus_welcome();
@@ -108,6 +107,14 @@ pub(crate) fn panes() -> AnyView {
         }
     };
     panes.into_any()
+}
+
+/// Whether there is nothing yet but what is left of a sample.
+pub(crate) fn is_first_run(app: App) -> bool {
+    let is_plain = views::asked_filter(app).is_empty();
+    app.list
+        .feed
+        .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
 }
 
 /// Both panes, with what lies above them.

@@ -1,22 +1,29 @@
 //! Loads pages of the list, towards either end.
 
-use engram_model::{Feed as FeedRequest, FeedPage, Filter, Refusal, ask};
+use engram_model::{
+    Feed as FeedRequest, FeedPage, Filter, Refusal, Search as SearchRequest, SearchReply, ask,
+};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::state::Search;
 use crate::{
-    app::{reading, state::App, views},
+    app::{
+        reading,
+        state::App,
+        views::{self, feed::state},
+    },
     feed::{EngramList, MOST},
 };
 
 /// Entries of one page.
 pub(crate) const PAGE: usize = 200;
+/// The most entries that a page may have.
+const MOST_OF_PAGE: usize = 1_000;
 
 /// Loads a page of older engrams, if there are any and no page is on its way.
 pub(crate) fn load_older(app: App) {
     let is_full = app.list.feed.with_untracked(|it| it.iter().count() >= MOST);
     // A list by topic shows all that is kept at once, and no more.
-    if is_full && app.view.get_untracked().by_topic {
+    if is_full && untrack(|| state::is_by_topic(app)) {
         return;
     }
     if let Some(before) = app.list.feed.with_untracked(EngramList::next_page) {
@@ -53,37 +60,31 @@ pub(crate) fn page_request(app: App) -> FeedRequest {
     }
 }
 
-/// Stops the search, until the person continues it or chooses another filter.
-pub(crate) fn stop_search(app: App) {
-    app.list.search.update(|search| {
-        if let Some(search) = search {
-            search.is_stopped = true;
-        }
-    });
+/// What the list begins with.
+pub(crate) enum FirstPage {
+    /// The newest page.
+    Newest(FeedPage),
+    /// What a search found.
+    Best(Box<SearchReply>),
 }
 
-/// Continues the search where it stopped: each change of the feed requests what is missing.
-pub(crate) fn continue_search(app: App) {
-    app.list.search.update(|search| {
-        if let Some(search) = search {
-            search.is_stopped = false;
-        }
-    });
-    app.list.feed.update(|_| ());
-}
-
-pub(crate) fn is_searching(app: App) -> bool {
-    let search = app.list.search.get_untracked();
-    search.is_some_and(|it| !it.is_stopped)
-}
-
-fn is_search_stopped(app: App) -> bool {
-    let search = app.list.search.get_untracked();
-    search.is_some_and(|it| it.is_stopped)
+/// Reads what the list begins with: the newest page or, for a filter with words, what a search
+/// finds; at least `rows` rows if one page may have that many.
+pub(crate) async fn read_first(app: App, rows: usize) -> Result<FirstPage, Refusal> {
+    let mut request = page_request(app);
+    if request.filter.search_words().is_empty() {
+        request.limit = Some(rows.clamp(PAGE, MOST_OF_PAGE));
+        return Ok(FirstPage::Newest(app.ask(ask::Feed(request)).await?));
+    }
+    let search = SearchRequest {
+        filter: request.filter,
+        limit: None,
+    };
+    Ok(FirstPage::Best(app.ask(ask::Search(search)).await?))
 }
 
 fn load_page(app: App, request: FeedRequest) {
-    if app.list.page_is_coming.get_value() || is_search_stopped(app) {
+    if app.list.page_is_coming.get_value() {
         return;
     }
     app.list.page_is_coming.set_value(true);
@@ -114,22 +115,12 @@ fn load_page(app: App, request: FeedRequest) {
     });
 }
 
-/// Records the progress of a search that has found nothing yet: `left` of the journal up to `head`
-/// remains.
-fn record_progress(app: App, left: u64, head: u64, is_stopped: bool) {
-    let done = 100 - left.min(head) * 100 / head.max(1);
-    app.list.search.set(Some(Search {
-        done: done as u8,
-        is_stopped,
-    }));
-}
-
-/// Lists the newest page of a filter; if it is empty, records how much is left to search.
-pub(crate) fn load_first(app: App, page: FeedPage, filter: Filter) {
-    if let (true, Some(next)) = (page.entries.is_empty(), page.next) {
-        record_progress(app, next, page.head, false);
-    }
-    app.list.feed.update(|feed| feed.load(page, filter));
+/// Lists what the list begins with.
+pub(crate) fn load_first(app: App, first: FirstPage, filter: Filter) {
+    app.list.feed.update(|feed| match first {
+        FirstPage::Newest(page) => feed.load(page, filter),
+        FirstPage::Best(reply) => feed.load_ranked(*reply, filter),
+    });
 }
 
 /// Returns the next page with anything on it, or the last page: each request searches one stretch.
@@ -139,35 +130,17 @@ async fn read_stretches(
     number: u64,
 ) -> Result<Option<FeedPage>, Refusal> {
     loop {
-        let page = match app.ask(ask::Feed(request.clone())).await {
-            Ok(page) => page,
-            Err(refusal) => {
-                app.list.search.set(None);
-                return Err(refusal);
-            }
-        };
+        let page = app.ask(ask::Feed(request.clone())).await?;
         if app.list.filter_number.get_value() != number {
             return Ok(None);
         }
         let next = page.next.filter(|_| page.entries.is_empty());
         let Some(next) = next else {
-            app.list.search.set(None);
             return Ok(Some(page));
         };
-        let left = match request.after {
-            None => {
-                request.before = Some(next);
-                next
-            }
-            Some(_) => {
-                request.after = Some(next);
-                page.head.saturating_sub(next)
-            }
-        };
-        let is_stopped = is_search_stopped(app);
-        record_progress(app, left, page.head, is_stopped);
-        if is_stopped {
-            return Ok(Some(page));
+        match request.after {
+            None => request.before = Some(next),
+            Some(_) => request.after = Some(next),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    ops::Range,
     sync::Arc,
 };
 
@@ -40,8 +41,8 @@ pub(super) struct RowContent {
     pub(super) is_chosen: Option<bool>,
     /// Whether its repository is unavailable.
     pub(super) is_unavailable: bool,
-    /// The words that are searched for.
-    pub(super) words: Arc<[String]>,
+    /// What a search found in its claim.
+    pub(super) marks: Vec<Range<usize>>,
     /// Whether it arrived since the last look.
     pub(super) is_new: bool,
     /// Whether it is shown whole, with all its evidence.
@@ -120,7 +121,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
                 it.engram.clone(),
                 it.state,
                 it.ago.clone(),
-                it.words.clone(),
+                it.marks.clone(),
                 it.is_unavailable,
             )
         })
@@ -159,7 +160,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
             on:dblclick=move |event| if !dom::is_choosing(&event) { state::toggle_row(app) }>
             {move || row.with(|it| it.topic.clone()).map(|it| view! { <span class="offscreen">{say::knowledge::topic(&it)}</span> })}
             {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
-            {move || what.with(|(engram, state, ago, words, is_unavailable)| view_content(engram, *state, ago, words, *is_unavailable))}
+            {move || what.with(|(engram, state, ago, marks, is_unavailable)| view_content(engram, *state, ago, marks, *is_unavailable))}
             {all}
         </div>
     }
@@ -169,7 +170,7 @@ fn view_content(
     engram: &Engram,
     state: State,
     ago: &str,
-    searched: &[String],
+    marks: &[Range<usize>],
     is_unavailable: bool,
 ) -> impl IntoView + use<> {
     let icon = if engram.redacted {
@@ -193,7 +194,7 @@ fn view_content(
     let at = engram.recorded_at;
     let (folder, file, lines) = split_pointer(&pointer);
     let has_name = lines.chars().count() > LINES_CHARS;
-    let claim = view_claim(engram, searched);
+    let claim = view_claim(engram, marks);
     view! {
         <span class="kind" title=words::kind(engram.kind)>{icon.draw()}<span class="offscreen">{words::kind(engram.kind)}</span></span>
         <div class="said">
@@ -218,10 +219,13 @@ fn view_content(
     }
 }
 
-/// The claim, with the searched words marked.
-fn view_claim(engram: &Engram, searched: &[String]) -> prose::Claim {
-    let searched = if engram.redacted { &[] } else { searched };
-    prose::claim(&words::claim(engram), searched)
+/// The claim, with what a search found in it marked.
+fn view_claim(engram: &Engram, marks: &[Range<usize>]) -> prose::Claim {
+    if engram.redacted {
+        prose::claim(&words::claim(engram), &[])
+    } else {
+        prose::claim(&engram.claim, marks)
+    }
 }
 
 /// What a row that is shown whole adds: every pointer, and what the claim is.

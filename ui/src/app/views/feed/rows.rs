@@ -2,12 +2,13 @@
 
 use std::{ops::Range, sync::Arc};
 
-use engram_model::{Engram, Filter};
+use engram_model::Engram;
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
     empty,
     heights::{self, RowHeights},
+    ranked::RankedNote,
     row::{self, Row, RowContent, RowSlots, ShownAt},
     scroll::{Scroller, Viewport},
     topics::{TopicHeading, TopicHeadings},
@@ -19,6 +20,7 @@ use crate::{
         state::App,
         views::feed::{look, pages, state},
     },
+    feed::is_own,
     layout::Layout,
     words::{self, say},
 };
@@ -53,7 +55,9 @@ pub(super) fn Rows() -> impl IntoView {
     let shown_at = ShownAt::new();
     let is_none = Memo::new(move |_| rows.engrams.with(Vec::is_empty));
     let label = move || {
-        if rows.by_topic.get() {
+        if app.list.feed.with(|it| it.ranked().is_some()) {
+            say::list::RANKED_LABEL
+        } else if rows.by_topic.get() {
             say::knowledge::LABEL
         } else {
             say::list::LABEL
@@ -61,6 +65,7 @@ pub(super) fn Rows() -> impl IntoView {
     };
     view! {
         <empty::End rows=rows.engrams />
+        <RankedNote />
         <ListBox class="rows" label=Signal::derive(label) testid="feed" is_many=true is_none active=Signal::derive(move || rows.active()) node=scroller.node
             on:scroll=move |_| scroller.measure() on:pointermove=move |event| look::point_at_rows(app, &event) on:pointerleave=move |_| look::point_off_rows(app)>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", rows.layout.with(Layout::total))>
@@ -103,7 +108,7 @@ impl RowLayout {
                 app.list.look.count_new(&feed)
             }
         });
-        let by_topic = Memo::new(move |_| app.view.get().by_topic);
+        let by_topic = Memo::new(move |_| state::is_by_topic(app));
         let topics = Memo::new(move |_| {
             if by_topic.get() {
                 engrams.with(|all| TopicHeadings::of(all))
@@ -149,7 +154,6 @@ impl RowLayout {
         let range = self.window.get();
         let (clock, engrams, layout) = (app.clock.get(), self.engrams.read(), self.layout.read());
         let is_unavailable = stale::is_unavailable(app);
-        let words: Arc<[String]> = app.list.filter.with(Filter::search_words).into();
         let feed = app.list.feed.read();
         let chosen = app.list.choice.rows.read();
         let of = feed.next_page().is_none().then(|| layout.len());
@@ -171,9 +175,9 @@ impl RowLayout {
                 top,
                 height,
                 is_short: height <= heights::ONE_LINE,
-                is_new: index < new,
+                is_new: index < new && !is_own(engram),
                 is_unavailable,
-                words: words.clone(),
+                marks: feed.marks(engram.id).to_vec(),
                 is_selected: selected == Some(engram.id),
                 is_chosen: (!chosen.is_empty()).then(|| chosen.has(engram.id)),
                 is_whole: whole == Some(engram.id),

@@ -25,15 +25,6 @@ use crate::{
     words::{self, say},
 };
 
-/// A long search through the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Search {
-    /// How much of the journal was searched, in percent.
-    pub(crate) done: u8,
-    /// Whether the person stopped the search.
-    pub(crate) is_stopped: bool,
-}
-
 /// The open engram that a filter removed.
 #[derive(Clone, Copy, Default)]
 struct FilteredEngram {
@@ -48,8 +39,6 @@ part! {
     pub(crate) struct Listing {
         anew {
             pub(super) feed: RwSignal<EngramList> = EngramList::default(),
-            /// The progress of a search for a filter, if it takes or took more than a moment.
-            pub(super) search: RwSignal<Option<Search>> = None,
             /// Whether a page of older or newer engrams is on its way.
             pub(super) page_is_coming: StoredValue<bool> = false,
             /// The values that a filter can have, with counts; read while they are shown or a
@@ -93,12 +82,11 @@ impl Listing {
         self.look.reset();
     }
 
-    /// Begins another list, so that pages and searches of the previous one are dropped; returns its
+    /// Begins another list, so that pages of the previous one are dropped; returns its
     /// number.
     pub(super) fn begin(self) -> u64 {
         let number = self.filter_number.get_value().wrapping_add(1);
         self.filter_number.set_value(number);
-        self.search.set(None);
         self.refused.set(None);
         number
     }
@@ -182,10 +170,15 @@ impl Listing {
     }
 }
 
+/// Whether the list is grouped by topic; what a search found is not.
+pub(super) fn is_by_topic(app: App) -> bool {
+    app.view.get().by_topic && app.list.feed.with(|it| it.ranked().is_none())
+}
+
 /// The rows of the list, in its order.
 pub(crate) fn listed_rows(app: App) -> Vec<Arc<Engram>> {
     let mut rows = app.list.feed.with(EngramList::rows);
-    if app.view.get().by_topic {
+    if is_by_topic(app) {
         rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
     }
     rows
@@ -233,59 +226,93 @@ pub(crate) fn set_view_and_filter(app: App, view: &'static View, filter: Filter)
 }
 
 /// Lists again what the person chose. Keys act on what is visible, so the open engram must be
-/// listed.
-fn list_chosen(app: App) {
-    list_and_read(app, true);
+/// listed; the answer of a search opens with its first match.
+pub(super) fn list_chosen(app: App) {
+    list_and_read(app, Relisting::Chosen);
 }
 
 pub(crate) fn list_anew(app: App) {
     app.stale.touch(Tag::Conflicts);
-    list_and_read(app, views::is_queue(app));
+    list_and_read(app, Relisting::Anew);
 }
 
-fn list_and_read(app: App, only_listed: bool) {
+/// Lists again what is shown, and scrolls nowhere.
+pub(crate) fn list_in_place(app: App) {
+    list_and_read(app, Relisting::InPlace);
+}
+
+/// Searches again, if the list is the answer of a search: an entry does not say whether its claim
+/// answers.
+pub(crate) fn search_again(app: App) {
+    if app.list.feed.with_untracked(|it| it.ranked().is_some()) {
+        look::list_again_later(app);
+    }
+}
+
+/// Why the list is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relisting {
+    /// The person chose another filter or view.
+    Chosen,
+    /// The list begins again.
+    Anew,
+    /// What is listed may have changed.
+    InPlace,
+}
+
+fn list_and_read(app: App, why: Relisting) {
     // A view without engrams does not need the list; it is read when such a view returns.
     if !app.view.get_untracked().reads {
         return app.list.at_top.set(true);
     }
     let number = app.list.begin();
     let filter = untrack(|| views::asked_filter(app));
+    let rows = app.list.feed.with_untracked(|feed| feed.iter().count());
+    let most = if why == Relisting::InPlace { rows } else { 0 };
     spawn_local(async move {
-        match app.ask(ask::Feed(pages::page_request(app))).await {
+        match pages::read_first(app, most).await {
             // Another filter was chosen meanwhile.
             Ok(_) if app.list.filter_number.get_value() != number => return,
-            Ok(page) => {
+            Ok(first) => {
                 let followed = app.list.head();
-                pages::load_first(app, page, filter);
+                pages::load_first(app, first, filter);
                 // A journal that ends earlier is another one: follow it from its own end.
                 if app.list.head() < followed {
                     connection::reconnect(app);
                 }
-                app.list.show_top();
-                read_listed(app, only_listed);
+                if why != Relisting::InPlace {
+                    app.list.show_top();
+                }
+                read_listed(app, why);
                 let found = app.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
-                app.frame
-                    .announcement
-                    .set(words::format_count(found, say::list::LISTED));
+                if why != Relisting::InPlace {
+                    let told = words::format_count(found, say::list::LISTED);
+                    app.frame.announcement.set(told);
+                }
                 // Reads what arrived between the page and the subscription.
                 connection::catch_up(app);
             }
             Err(_) if app.list.filter_number.get_value() != number => return,
             Err(refusal) => app.list.refuse(refusal, list_anew),
         }
-        app.stale.touch(Tag::Facets);
+        if why != Relisting::InPlace {
+            app.stale.touch(Tag::Facets);
+        }
     });
 }
 
-/// Opens the newest engram if the open one is not listed, or reopens the one that was open before
+/// Opens the first engram if the open one is not listed, or reopens the one that was open before
 /// the list was empty.
-fn read_listed(app: App, only_listed: bool) {
+fn read_listed(app: App, why: Relisting) {
+    let is_answer = app.list.feed.with_untracked(|it| it.ranked().is_some());
+    let only_listed = why == Relisting::Chosen || is_answer || views::is_queue(app);
     let read = app.reading.selected.get_untracked();
     let is_whole = untrack(|| views::asked_filter(app)).is_empty();
     let FilteredEngram { opened, instead } = app.list.filtered.get_value();
     let opened = read.filter(|_| read != instead).or(opened);
     let may = |id: &EngramId| is_whole || app.list.feed.with_untracked(|it| it.get(*id).is_some());
     match (read, opened.filter(may)) {
+        _ if is_answer && why == Relisting::Chosen => select_newest(app),
         (Some(_), _) if app.reading.returned.get_untracked() == read => {}
         (Some(_), _) if !only_listed || untrack(|| is_listed(app)) => {}
         (None, Some(opened)) => reading::select_engram(app, opened),
@@ -311,12 +338,19 @@ pub(crate) fn toggle_facets(app: App) {
     app.stale.touch(Tag::Facets);
 }
 
-/// Hides the values of the filter, else stops the search; returns whether there was one.
+/// Hides the values of the filter, else clears a search that found nothing; returns whether there
+/// was one.
 pub(crate) fn leave_filter(app: App) -> bool {
+    let has_words = app.list.filter.with_untracked(|it| !it.text.is_empty());
+    let is_empty = app
+        .list
+        .feed
+        .with_untracked(|it| it.iter().next().is_none());
     if app.list.facets_open.get_untracked() {
         toggle_facets(app);
-    } else if pages::is_searching(app) {
-        pages::stop_search(app);
+    } else if has_words && is_empty {
+        let filter = app.list.filter.get_untracked().without_text();
+        set_filter(app, filter, true);
     } else {
         return false;
     }
@@ -362,7 +396,7 @@ pub(crate) fn step(app: App, by: isize) {
         .feed
         .with_untracked(|it| (it.next_page().is_some(), it.newer_page().is_some()));
     match by {
-        isize::MAX if older && !app.view.get_untracked().by_topic => {
+        isize::MAX if older && !untrack(|| is_by_topic(app)) => {
             return pages::list_oldest(app);
         }
         isize::MIN if newer => {
@@ -410,8 +444,9 @@ pub(crate) fn list_doubts_anew(app: App) {
     let asked = untrack(|| views::asked_filter(app));
     // In a list by topic, claims that end leave by themselves.
     let is_by_state = asked.ended.is_some() && !app.view.get_untracked().by_topic;
-    if !asked.health.is_empty() || is_by_state {
-        look::list_anew_later(app);
+    let is_answer = app.list.feed.with_untracked(|it| it.ranked().is_some());
+    if !is_answer && (!asked.health.is_empty() || is_by_state) {
+        look::list_again_later(app);
     }
 }
 
