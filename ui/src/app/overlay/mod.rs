@@ -91,8 +91,14 @@ pub(crate) fn Heading(title: &'static str) -> impl IntoView {
 
 #[component]
 pub(crate) fn Shortcuts() -> impl IntoView {
-    let zooms = App::here().backend().zooms();
-    let is_ours = move |it: &&Command| zooms || !matches!(it.act(), Some(Act::Zoom(_)));
+    // A browser has its own keys for these.
+    let backend = App::here().backend();
+    let (zooms, switches) = (backend.zooms(), backend.switches_repositories());
+    let is_ours = move |it: &&Command| match it.act() {
+        Some(Act::Zoom(_)) => zooms,
+        Some(Act::Repository) => switches,
+        _ => true,
+    };
     let group = move |(title, all): (&'static str, Vec<&'static Command>)| {
         let keyed = all
             .into_iter()

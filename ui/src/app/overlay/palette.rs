@@ -116,8 +116,10 @@ fn find_entries(app: App, query: &str) -> Vec<PaletteMatch> {
         .map(|&it| PaletteEntry::View(it));
     let views = best(views.filter_map(fit).collect(), ALL);
     let acts = commands::commands_of(app.view.get_untracked());
-    let acts = acts
-        .filter(|it| !matches!(it.act(), Some(Act::Palette | Act::View)) && act::can_run(app, it));
+    let acts = acts.filter(|it| {
+        !matches!(it.act(), Some(Act::Palette | Act::View | Act::Repository))
+            && act::can_run(app, it)
+    });
     let acts = acts.map(PaletteEntry::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
     let others = app.repositories.opened.get_untracked().into_iter();

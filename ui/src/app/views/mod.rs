@@ -9,6 +9,7 @@ pub(crate) mod drift;
 pub(crate) mod feed;
 pub(crate) mod knowledge;
 pub(crate) mod requests;
+pub(crate) mod today;
 
 use engram_model::{Filter, Pointer};
 use leptos::prelude::*;
@@ -104,6 +105,7 @@ pub(crate) static VIEWS: &[&View] = &[
     &requests::VIEW,
     &brief::VIEW,
     &knowledge::VIEW,
+    &today::VIEW,
 ];
 
 /// The state that views keep while another is on the screen.
@@ -132,6 +134,7 @@ view_states! {
     agents: agents::Agents,
     requests: requests::Requests,
     brief: brief::Brief,
+    today: today::Today,
 }
 
 impl View {
@@ -222,4 +225,4 @@ pub(crate) fn is_queue(app: App) -> bool {
 }
 
 #[cfg(all(test, feature = "gallery"))]
-mod stage;
+pub(in crate::app) mod stage;

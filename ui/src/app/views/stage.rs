@@ -20,16 +20,32 @@ use crate::{
 };
 
 /// A window on a view, and its requests so far.
-pub(super) struct Stage {
-    pub(super) app: App,
+pub(in crate::app) struct Stage {
+    pub(in crate::app) app: App,
     asked: Arc<Mutex<Vec<Request>>>,
     _owner: Owner,
 }
 
 impl Stage {
-    pub(super) fn open(
+    pub(in crate::app) fn open(
         view: &'static View,
         answer: fn(&Request) -> Result<Value, Refusal>,
+    ) -> Self {
+        Self::open_with(view, answer, false)
+    }
+
+    /// Like [`Self::open`], in a window that can show another repository.
+    pub(in crate::app) fn open_window(
+        view: &'static View,
+        answer: fn(&Request) -> Result<Value, Refusal>,
+    ) -> Self {
+        Self::open_with(view, answer, true)
+    }
+
+    fn open_with(
+        view: &'static View,
+        answer: fn(&Request) -> Result<Value, Refusal>,
+        switches: bool,
     ) -> Self {
         // Another test in this process may have initialized it.
         let _ = Executor::init_futures_executor();
@@ -37,10 +53,13 @@ impl Stage {
         owner.set();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&asked);
-        let script = Script(Arc::new(move |request| {
-            heard.lock().unwrap().push(request.clone());
-            Ok(serde_json::from_value(answer(&request)?).unwrap())
-        }));
+        let script = Script(
+            Arc::new(move |request| {
+                heard.lock().unwrap().push(request.clone());
+                Ok(serde_json::from_value(answer(&request)?).unwrap())
+            }),
+            switches,
+        );
         let app = App::new(Backend::Script(script));
         app.phase.set(Phase::Ready);
         app.view.set(view);
@@ -52,7 +71,7 @@ impl Stage {
     }
 
     /// Presses a key, as the window does.
-    pub(super) fn press(&self, key: &str) -> bool {
+    pub(in crate::app) fn press(&self, key: &str) -> bool {
         let press = Press {
             key,
             ..Press::default()
@@ -65,14 +84,14 @@ impl Stage {
     }
 
     /// Runs until nothing is left to do.
-    pub(super) fn settle(&self) {
+    pub(in crate::app) fn settle(&self) {
         for _ in 0..8 {
             Executor::poll_local();
         }
     }
 
     /// Returns the requests since the last call.
-    pub(super) fn asked(&self) -> Vec<Request> {
+    pub(in crate::app) fn asked(&self) -> Vec<Request> {
         std::mem::take(&mut *self.asked.lock().unwrap())
     }
 }
