@@ -31,6 +31,8 @@ pub(crate) fn recent_at(path: &Path) -> Recent {
         is_front: false,
         unseen: 0,
         holding: None,
+        conflicts: 0,
+        requests: 0,
     }
 }
 

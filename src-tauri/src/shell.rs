@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use engram_engine::{Engine, Options, Subscription};
+use engram_engine::{Engine, Options, RepositoryWaiting, Subscription};
 use engram_model::{Code, Handed, Refusal, StatusReply};
 use tauri::{
     async_runtime::{Mutex as AsyncMutex, Receiver},
@@ -38,6 +38,9 @@ struct Inner {
     /// The page's channel once it listens, and what arrived before that.
     handed: Mutex<(Option<Channel<Handed>>, Vec<Handed>)>,
     subscription: Mutex<Option<(Subscription, PendingEntries)>>,
+    /// What waits for the person in all repositories of the home, and who counts it.
+    waiting: Mutex<Vec<RepositoryWaiting>>,
+    counting: Mutex<Option<(Arc<Engine>, Subscription)>>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
 }
@@ -54,6 +57,8 @@ impl Shell {
             news: News::new(watch::Sender::new(1)),
             handed: Mutex::default(),
             subscription: Mutex::new(None),
+            waiting: Mutex::default(),
+            counting: Mutex::default(),
             is_ready: Mutex::new(false),
             became_ready: Condvar::new(),
         }))
@@ -175,6 +180,45 @@ impl Shell {
     /// Lists all that are open.
     pub(crate) fn opened(&self) -> Vec<OpenRepository> {
         lock(&self.0.opened).list()
+    }
+
+    /// Counts what waits in all repositories from now on, and calls `tell` whenever it changed. Does
+    /// nothing if it is counted already; a home that cannot be followed yet is tried again by the
+    /// next call.
+    pub(crate) fn follow_waiting(&self, tell: impl Fn(&Self) + Send + 'static) {
+        let mut counting = lock(&self.0.counting);
+        if counting.is_some() {
+            return;
+        }
+        let inner = Arc::downgrade(&self.0);
+        let each = move |all: Vec<RepositoryWaiting>| {
+            let Some(shell) = inner.upgrade().map(Self) else {
+                return;
+            };
+            *lock(&shell.0.waiting) = all;
+            tell_change(&shell.0.news);
+            tell(&shell);
+        };
+        // An engine of its own: the repository in front may be closed.
+        let options = Options {
+            home: self.home().to_owned(),
+            repo: None,
+            from: self.home().to_owned(),
+        };
+        let engine = Engine::open(options).map(Arc::new);
+        let followed = engine.and_then(|engine| {
+            let following = engine.follow_waiting(each)?;
+            Ok((engine, following))
+        });
+        match followed {
+            Ok(followed) => *counting = Some(followed),
+            Err(refusal) => tracing::warn!(%refusal, "cannot count what waits"),
+        }
+    }
+
+    /// What waits for the person in all repositories of the home.
+    pub(crate) fn waiting(&self) -> Vec<RepositoryWaiting> {
+        lock(&self.0.waiting).clone()
     }
 
     /// Waits until the counter of changes exceeds `after`; returns it.

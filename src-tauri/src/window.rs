@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use engram_model::{Handed, Zoom};
+use engram_engine::RepositoryWaiting;
+use engram_model::{Handed, Zoom, format_count};
 use tauri::{Theme, WebviewWindow, WebviewWindowBuilder, utils::config::Color};
 
 use crate::{
@@ -144,18 +145,38 @@ pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool)
     let _ = (window, can_wait); // Other systems' web views can draw, and have no safe mode.
 }
 
-/// Names the window after its repository.
+/// Names the window after its repository, with what waits in all repositories; again whenever that
+/// changes.
 pub(crate) fn set_title(window: &WebviewWindow, shell: &Shell) {
     match shell.status() {
         Ok(status) => {
-            let name = status
-                .project
-                .map_or_else(|| "no repository".to_owned(), |it| it.name);
-            if let Err(error) = window.set_title(&format!("Engram — {name}")) {
+            let name = status.project.map(|it| it.name);
+            if let Err(error) = window.set_title(&title_of(name.as_deref(), &shell.waiting())) {
                 tracing::warn!(%error, "cannot set the title of the window");
             }
         }
         Err(refusal) => tracing::error!(%refusal, "cannot open the engine"),
+    }
+    let own = window.clone();
+    shell.follow_waiting(move |shell| set_title(&own, shell));
+}
+
+/// The title of a window on a repository.
+fn title_of(name: Option<&str>, waiting: &[RepositoryWaiting]) -> String {
+    let sum = |of: fn(&RepositoryWaiting) -> u64| waiting.iter().map(of).sum::<u64>();
+    let counts = [
+        (sum(|it| it.conflicts), ("conflict", "conflicts")),
+        (sum(|it| it.requests), ("request", "requests")),
+    ];
+    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some
+        .map(|(count, noun)| format_count(count, noun))
+        .collect();
+    let title = format!("Engram — {}", name.unwrap_or("no repository"));
+    if some.is_empty() {
+        title
+    } else {
+        format!("{title} · {}", some.join(", "))
     }
 }
 
@@ -212,11 +233,33 @@ pub(crate) fn show_window(window: &WebviewWindow) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use std::cell::RefCell;
 
     use engram_engine::Options;
 
     use super::*;
+
+    #[test]
+    fn the_title_counts_what_waits_in_all_repositories() {
+        let waiting = |conflicts, requests| RepositoryWaiting {
+            project: "00000000000000000000000000".parse().unwrap(),
+            path: None,
+            conflicts,
+            requests,
+        };
+        for (name, all, want) in [
+            (Some("shop"), vec![], "Engram — shop"),
+            (None, vec![], "Engram — no repository"),
+            (
+                Some("shop"),
+                vec![waiting(1, 0), waiting(9, 1)],
+                "Engram — shop · 10 conflicts, 1 request",
+            ),
+        ] {
+            assert_eq!(title_of(name, &all), want);
+        }
+    }
 
     #[test]
     fn a_slow_page_is_shown_and_a_silent_one_is_told_of() {

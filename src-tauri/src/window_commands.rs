@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engram_engine::{Engine, Options};
+use engram_engine::{Engine, Options, RepositoryWaiting};
 use engram_model::{
     Code, Handed, OpenedReply, Recent, Refusal, Settings, StatusReply, Surroundings,
 };
@@ -15,6 +15,9 @@ use crate::{
     shell::Shell,
     window,
 };
+
+/// The most repositories that are listed because something waits in them.
+const MOST_WAITING: usize = 50;
 
 /// Returns the stored settings.
 #[tauri::command]
@@ -98,35 +101,70 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
     shell.blocking(list).await
 }
 
-/// Returns repositories that agents use and the window never opened.
+/// Returns repositories that agents use and the window never opened: all in which something waits
+/// for the person, then the newest.
 fn others_of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
+    let waiting = shell.waiting().into_iter().filter_map(|it| it.path);
+    let waiting: Vec<PathBuf> = waiting.take(MOST_WAITING).collect();
     let places = shell
         .engine()
         .and_then(|it| it.known_repositories(recent::MOST));
-    let is_new = |it: &PathBuf| !recent.iter().any(|known| Path::new(&known.path) == *it);
-    let is_open = |it: &PathBuf| {
-        shell
-            .opened()
-            .iter()
-            .any(|open| Path::new(&open.root) == *it)
-    };
-    let new = places.unwrap_or_default().into_iter();
-    let new = new.filter(|it| is_new(it) && !is_open(it) && it.exists());
-    let room = recent::MOST.saturating_sub(recent.len());
-    new.take(room).map(|it| recent::recent_at(&it)).collect()
+    let opened = shell.opened();
+    let is_open = |it: &PathBuf| opened.iter().any(|open| Path::new(&open.root) == *it);
+    let is_known = |it: &PathBuf| recent.iter().any(|known| Path::new(&known.path) == *it);
+    let room = waiting.len().max(recent::MOST.saturating_sub(recent.len()));
+    let mut others: Vec<PathBuf> = Vec::new();
+    for path in waiting.into_iter().chain(places.unwrap_or_default()) {
+        if !others.contains(&path) && !is_known(&path) && !is_open(&path) && path.exists() {
+            others.push(path);
+        }
+    }
+    others
+        .iter()
+        .take(room)
+        .map(|it| recent::recent_at(it))
+        .collect()
 }
 
 /// Returns the repositories open in the window, once they have changed since `after`.
 #[tauri::command]
 pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<OpenedReply, Refusal> {
     let news = shell.news(after).await;
-    let list = move |shell: &Shell| {
-        Ok(OpenedReply {
-            news,
-            repositories: shell.opened().iter().map(recent_of).collect(),
-        })
-    };
+    let list = move |shell: &Shell| Ok(opened_reply(shell, news));
     shell.blocking(list).await
+}
+
+/// Reads the store alone, so that many open repositories cost little.
+fn opened_reply(shell: &Shell, news: u64) -> OpenedReply {
+    let mut waiting = shell.waiting();
+    let mut repositories = Vec::new();
+    for open in shell.opened() {
+        let counted = open.engine.count_holding();
+        let recent = match counted {
+            Ok(Some((project, holding, drifted))) => {
+                let own = waiting.iter().position(|it| it.project == project);
+                let own = own.map(|at| waiting.swap_remove(at));
+                Recent {
+                    is_front: open.is_front,
+                    unseen: open.unseen,
+                    holding: Some((holding, drifted)),
+                    conflicts: own.as_ref().map_or(0, |it| it.conflicts),
+                    requests: own.as_ref().map_or(0, |it| it.requests),
+                    ..recent::recent_at(Path::new(&open.root))
+                }
+            }
+            // Nothing is stored there yet, or the home cannot be read.
+            _ => recent_of(&open),
+        };
+        repositories.push(recent);
+    }
+    let is_there = |it: &RepositoryWaiting| it.path.as_ref().is_some_and(|it| it.exists());
+    let others = waiting.iter().filter(|it| is_there(it));
+    OpenedReply {
+        news,
+        repositories,
+        others: others.map(|it| it.conflicts + it.requests).sum(),
+    }
 }
 
 /// Returns what is known about a repository that is open in the window.
@@ -151,7 +189,11 @@ fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
 
 fn with_counts(status: Result<StatusReply, Refusal>, mut recent: Recent) -> Recent {
     match status {
-        Ok(status) => recent.holding = Some((status.engrams, status.drifted)),
+        Ok(status) => {
+            recent.holding = Some((status.engrams, status.drifted));
+            recent.conflicts = status.conflicts.unwrap_or_default();
+            recent.requests = status.requests.unwrap_or_default();
+        }
         Err(refusal) => {
             tracing::info!(path = recent.path, %refusal, "cannot read the status of a repository")
         }

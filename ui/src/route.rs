@@ -24,6 +24,8 @@ pub struct Route {
     pub view: &'static str,
     /// The path of its repository, if a link names one.
     pub repository: Option<String>,
+    /// The address of the remote of its repository, if a link names one: each clone has it.
+    pub remote: Option<String>,
     /// Which engrams are listed.
     pub filter: Filter,
     /// The name of the open item.
@@ -46,6 +48,7 @@ impl Default for Route {
         Self {
             view: VIEWS[0].id,
             repository: None,
+            remote: None,
             filter: Filter::default(),
             open: None,
             missing: None,
@@ -89,6 +92,7 @@ impl Route {
             match key.as_str() {
                 "view" => drop(self.turn_to(value)),
                 "repo" => self.repository = Some(value.clone()),
+                "remote" => self.remote = Some(value.clone()),
                 "q" => filter.text.clone_from(value),
                 "kind" => filter.kinds.extend(value.parse::<Kind>().ok()),
                 "scope" => filter.scopes.extend(value.parse::<Scope>().ok()),
@@ -124,7 +128,10 @@ impl Route {
             link.push_str(&name.replace('/', "%2F"));
         }
         let at = self.filter.held_at.map(|at| ("at", at.to_string()));
-        let repository = self.repository.as_ref().map(|it| ("repo", it.clone()));
+        // A path means nothing on another machine, and tells who made the link.
+        let path = || self.repository.as_ref().map(|it| ("repo", it.clone()));
+        let remote = self.remote.as_ref().map(|it| ("remote", it.clone()));
+        let repository = remote.or_else(path);
         for (at, (key, value)) in at.into_iter().chain(repository).enumerate() {
             link.push_str(if at == 0 { "?" } else { "&" });
             link.push_str(key);
@@ -136,7 +143,8 @@ impl Route {
 
     /// Parses an `engram://` link, which anybody may have written:
     /// `engram://feed/ID?repo=/code/shop`, `engram://feed?kind=risk`, `engram://drift`,
-    /// `engram://conflicts/ID`, or the form of earlier builds, `engram://engram/ID`.
+    /// `engram://conflicts/ID?remote=example.com/team/shop`, or the form of earlier builds,
+    /// `engram://engram/ID`.
     pub fn of_link(link: &str, offset: Offset) -> Option<Self> {
         let rest = link.trim().strip_prefix("engram://")?;
         if rest.len() > LONGEST {
@@ -477,7 +485,14 @@ mod tests {
         };
         let link = route.link();
         assert!(link.is_ascii(), "{link}");
-        assert_eq!(Route::of_link(&link, HERE), Some(route));
+        assert_eq!(Route::of_link(&link, HERE), Some(route.clone()));
+        // A remote means the same on another machine; a path does not.
+        let remote = Some("example.com/team/shop".to_owned());
+        let link = Route { remote, ..route }.link();
+        let told = format!("engram://drift/{ID}?remote=example.com/team/shop");
+        assert_eq!(link, told);
+        let read = Route::of_link(&link, HERE).unwrap();
+        assert_eq!(read.remote.as_deref(), Some("example.com/team/shop"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod conflicts;
 mod connect;
 mod dashboard;
 mod doctor;
+mod elsewhere;
 mod lines;
 mod out;
 mod permission;

@@ -80,6 +80,8 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Sample(sample) => format!("stored {}", format_count(sample.ids.len() as u64, SAMPLES)),
         Reply::Checked(check) => check_text(check),
         // Only the window asks for these.
+        Reply::Located(reply) => json!(reply).to_string(),
+        Reply::News(reply) => json!(reply).to_string(),
         Reply::Facets(facets) => facets.total.to_string(),
         Reply::Search(search) => entry_lines(&search.page.entries),
         Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),

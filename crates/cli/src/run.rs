@@ -19,7 +19,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     args::{Cli, FeedArgs, PointersVerb, ServeArgs, ToolsetArg, Verb},
-    batch, conflicts, connect, dashboard, doctor, out, pointers, print,
+    batch, conflicts, connect, dashboard, doctor,
+    elsewhere::Elsewhere,
+    out, pointers, print,
     request::{caller_of, feed_of, filter_of, request_of},
 };
 
@@ -76,7 +78,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
         ref verb => {
             let (caller, request) = (caller_of(verb), request_of(verb, &World::system())?);
             let engine = open_engine(&cli)?;
-            let reply = engine.handle(&caller, request)?;
+            let elsewhere = Elsewhere {
+                home: home_folder(&cli)?,
+                is_silent: json,
+            };
+            let reply = elsewhere.answer(&engine, &caller, request)?;
             match (verb, &reply) {
                 (Verb::Sample { remove: true }, Reply::Sample(sample)) if !json => {
                     print::print_removed(sample);

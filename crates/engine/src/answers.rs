@@ -7,14 +7,15 @@ use engram_consistency::{claim::Claim, mask};
 
 use engram_model::{
     Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Ask, Blame, BriefReply, BudgetOf,
-    BudgetsReply, Caller, Check, CheckReply, CheckedPointer, Code, Commit, Conflict,
+    BudgetsReply, Caller, Check, CheckReply, CheckedPointer, Clues, Code, Commit, Conflict,
     ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced,
     Draft, Effect, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck,
     GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
-    LineView, MetricsReply, NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote,
-    PromoteReply, PutReply, Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve,
-    ResolveReply, Rewording, SampleReply, Search, SearchReply, Sending, SentReply, SourceReply,
-    SourceView, SpanNow, StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
+    LineView, LocateReply, MetricsReply, NewsReply, NewsSince, NextTurn, Note, NoteReply, Opening,
+    Pinning, PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply, Refusal, Reply,
+    Request, RequestsReply, Resolve, ResolveReply, Rewording, SampleReply, Search, SearchReply,
+    Sending, SentReply, SourceReply, SourceView, SpanNow, StatusReply, Turned, Unpinning,
+    ValidReply, WhichRequests,
 };
 
 use crate::{
@@ -33,7 +34,7 @@ use crate::{
     home::calls::BegunCall,
     log_cause,
     messages::{brief, hooks, message, send},
-    status::{self, adopt},
+    status::{self, adopt, everywhere, news},
     verdicts::{allow, settle},
     world::Gone,
 };
@@ -125,6 +126,7 @@ impl Engine {
         let begun = BegunCall::of(caller, &request, self.world.now());
         let answered = context
             .refuse_other_project()
+            .and_then(|()| everywhere::refuse_elsewhere(&context, &request))
             .and_then(|()| answer_in_time(&context, request))
             .map(with_names)
             .inspect_err(|refusal| {
@@ -288,6 +290,14 @@ impl Answers for Answering<'_> {
 
     fn adopt(&self, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
         adopt::adopt_project(self.0, how)
+    }
+
+    fn locate(&self, clues: Clues) -> Result<LocateReply, Refusal> {
+        everywhere::locate_repository(self.0, &clues)
+    }
+
+    fn news(&self, since: NewsSince) -> Result<Box<NewsReply>, Refusal> {
+        news::list_news(self.0, since).map(Box::new)
     }
 
     fn conflicts(&self, filter: ConflictFilter) -> Result<ConflictsReply, Refusal> {

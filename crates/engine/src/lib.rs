@@ -62,6 +62,7 @@ pub use home::files::{
     Moved, default_home, is_home_there, look_at_home, move_home, write_home_file,
 };
 pub use status::doctor::{Checkup, Diagnosis, Treatment};
+pub use status::everywhere::RepositoryWaiting;
 pub use status::recover::recover;
 pub use world::{Judge, World};
 
@@ -290,13 +291,7 @@ impl Engine {
         let places = self
             .store
             .read::<_, Refusal>(|tx| Ok(tx.projects().places(most)?))?;
-        let tree = |place: String| {
-            let place = PathBuf::from(place);
-            match place.parent() {
-                Some(tree) if place.ends_with(".git") => tree.to_owned(),
-                _ => place,
-            }
-        };
+        let tree = |it: String| context::project::tree_of(PathBuf::from(it));
         Ok(places.into_iter().map(tree).collect())
     }
 

@@ -107,6 +107,8 @@ pub fn good(name: &str, id: &str) -> Value {
             json!(id)
         }
         "promote" => json!({ "id": id }),
+        "locate" => json!({ "id": id }),
+        "news" => json!({}),
         "adopt" => json!("shared"),
         "next_turn" | "budget" | "show_brief" => json!({ "agent": "child" }),
         "issue_grant" => json!({ "to": "child", "pointer": POINTER, "cap_tokens": 300 }),

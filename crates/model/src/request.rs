@@ -232,6 +232,10 @@ requests! {
     complete: Complete(typed: String) -> Completions(Vec<String>), User Reads;
     /// Find out who wrote the lines that a pointer addresses.
     blame: Blame(pointer: PointerInput) -> Blame(crate::Blame), User Reads;
+    /// Find the repository of this home that an id, a remote or a commit belongs to.
+    locate: Locate(clues: crate::Clues) -> Located(crate::LocateReply), User Reads;
+    /// List what is new in all repositories of this home.
+    news: News(since: crate::NewsSince) -> News(Box<crate::NewsReply>), User Reads;
     /// Choose the memory for a repository that is a copy, or whose git folder belongs to another.
     adopt: Adopt(how: Adoption) -> Status(Box<StatusReply>), User Changes;
     /// List conflicts: claims that cannot both hold.

@@ -181,6 +181,12 @@ pub struct Recent {
     /// How many engrams hold, and how many of them need review; absent if unknown.
     #[serde(default)]
     pub holding: Option<(u64, u64)>,
+    /// How many conflicts wait for a verdict.
+    #[serde(default)]
+    pub conflicts: u64,
+    /// How many requests wait for an answer.
+    #[serde(default)]
+    pub requests: u64,
 }
 
 /// The repositories that are open in a window.
@@ -190,6 +196,9 @@ pub struct OpenedReply {
     pub news: u64,
     /// In the order in which they were opened.
     pub repositories: Vec<Recent>,
+    /// How many conflicts and requests wait in repositories that are not open.
+    #[serde(default)]
+    pub others: u64,
 }
 
 /// What the window sends to its page without a request.

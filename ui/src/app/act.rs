@@ -13,7 +13,7 @@ use crate::{
     app::{
         frame, outside,
         overlay::{menu, settings},
-        reading,
+        reading, repositories,
         views::{self, conflicts, drift, knowledge},
         write,
     },
@@ -95,6 +95,7 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::Sheet => app.frame.over.set(Some(Over::Sheet)),
         Act::Settings => app.frame.over.set(Some(Over::Settings)),
         Act::Repositories => app.frame.over.set(Some(Over::Repositories)),
+        Act::Repository => {}
         Act::Connect => app.frame.over.set(Some(Over::Connect)),
         Act::Log => outside::open_log(app),
         Act::Zoom(to) => settings::zoom_to(app, to),
@@ -217,6 +218,15 @@ fn press_key(app: App, event: &web_sys::KeyboardEvent) -> bool {
         let is_ours = app.backend().zooms();
         if is_ours {
             settings::zoom_to(app, to);
+        }
+        return is_ours;
+    }
+    // So does the choice of a repository, which the list of repositories shows.
+    if command.act() == Some(Act::Repository) {
+        let is_ours = app.backend().switches_repositories();
+        if let Some(number) = press.digit().filter(|_| is_ours) {
+            menu::close_menu(app);
+            repositories::open_by_number(app, number);
         }
         return is_ours;
     }

@@ -49,6 +49,9 @@ pub(crate) fn open_log(app: App) {
 pub(crate) fn copy_link(app: App) {
     let route = Route {
         repository: app.repositories.root(),
+        remote: app
+            .status
+            .with_untracked(|it| it.as_ref()?.project.as_ref()?.remote.clone()),
         ..app.route_of(true)
     };
     if route.open.is_some() {

@@ -29,6 +29,8 @@ pub enum Act {
     Settings,
     /// Chooses another repository.
     Repositories,
+    /// Brings an open repository in front, by its number.
+    Repository,
     /// Connects agents.
     Connect,
     /// Opens the window's log in the person's editor.

@@ -43,6 +43,13 @@ pub(crate) const COMMANDS: &[Command] = &[
         &["Mod+o"],
     ),
     command(
+        "repository",
+        say::repositories::BY_NUMBER,
+        Act::Repository,
+        Holds::Always,
+        &["Mod+1-9"],
+    ),
+    command(
         "connect",
         say::connect::OPEN,
         Act::Connect,

@@ -15,7 +15,7 @@ pub use self::{
         place_read, reading, reported_conflict, standing,
     },
     files::{is_file, measures, media, short_digest, size, split_path},
-    repository::{checkout, initials, repository},
+    repository::{checkout, initials, repository, repository_badge},
 };
 use engram_model::{Engram, Kind, is_hidden};
 pub use engram_model::{format_count, thousands, visible};

@@ -54,10 +54,24 @@ fn letters(name: &str, most: usize) -> String {
     letters.to_lowercase()
 }
 
+/// Returns the class and the number of the badge of a repository behind the one in front: what waits
+/// for the person, else what is new, else what is to review.
+pub fn repository_badge(behind: &Recent) -> Option<(&'static str, u64)> {
+    let (_, drifted) = behind.holding.unwrap_or_default();
+    let all = [
+        ("count ask", behind.conflicts + behind.requests),
+        ("count", behind.unseen),
+        ("count doubt", drifted),
+    ];
+    all.into_iter().find(|it| it.1 > 0)
+}
+
 /// Returns a sentence about an open repository.
 pub fn repository(repository: &Recent) -> String {
     let (engrams, drifted) = repository.holding.unwrap_or_default();
     let counts = [
+        (repository.conflicts > 0).then(|| format_count(repository.conflicts, say::CONFLICTS)),
+        (repository.requests > 0).then(|| format_count(repository.requests, say::REQUESTS)),
         (repository.unseen > 0).then(|| format!("{} new", thousands(repository.unseen))),
         (drifted > 0).then(|| format_count(drifted, say::TO_REVIEW)),
         repository
@@ -113,13 +127,37 @@ mod tests {
             is_front: false,
             unseen: 1_200,
             holding: Some((9, 1)),
+            conflicts: 2,
+            requests: 1,
         };
         assert_eq!(
             repository(&recent),
-            "shop: 1,200 new, 1 claim to review, 9 engrams (/code/shop/)"
+            "shop: 2 conflicts, 1 request, 1,200 new, 1 claim to review, 9 engrams (/code/shop/)"
         );
+        (recent.conflicts, recent.requests) = (0, 0);
         (recent.unseen, recent.holding) = (0, None);
         assert_eq!(repository(&recent), "shop (/code/shop/)");
+    }
+
+    #[test]
+    fn a_repository_behind_shows_first_what_waits_for_the_person() {
+        let behind = |conflicts, requests, unseen, drifted| Recent {
+            name: "shop".to_owned(),
+            path: "/code/shop".to_owned(),
+            is_front: false,
+            unseen,
+            holding: Some((9, drifted)),
+            conflicts,
+            requests,
+        };
+        for (recent, want) in [
+            (behind(10, 1, 3, 2), Some(("count ask", 11))),
+            (behind(0, 0, 3, 2), Some(("count", 3))),
+            (behind(0, 0, 0, 2), Some(("count doubt", 2))),
+            (behind(0, 0, 0, 0), None),
+        ] {
+            assert_eq!(repository_badge(&recent), want, "{recent:?}");
+        }
     }
 
     #[test]
@@ -131,6 +169,7 @@ mod tests {
                 branch: branch.map(str::to_owned),
                 head: head.map(str::to_owned),
                 root: None,
+                remote: None,
                 unavailable: None,
             })
         };

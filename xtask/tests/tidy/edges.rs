@@ -373,11 +373,22 @@ const LEADS: &[(&str, &[&str])] = &[
     ("agents", &["frame/status_line.rs"]),
     (
         "conflicts",
-        &["act.rs", "reading/detail.rs", "reading/history.rs"],
+        &[
+            "act.rs",
+            "reading/detail.rs",
+            "reading/history.rs",
+            "views/today/state.rs",
+        ],
     ),
-    ("drift", &["act.rs", "reading/detail.rs"]),
+    (
+        "drift",
+        &["act.rs", "reading/detail.rs", "views/today/state.rs"],
+    ),
     ("knowledge", &["act.rs", "reading/history.rs"]),
-    ("requests", &["views/agents/detail.rs"]),
+    (
+        "requests",
+        &["views/agents/detail.rs", "views/today/state.rs"],
+    ),
 ];
 
 /// A view has a folder, and at most three lines in `views/mod.rs`: its module, its place in the

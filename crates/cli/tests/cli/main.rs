@@ -16,6 +16,7 @@ mod homes;
 mod links;
 mod mcp;
 mod messages;
+mod other_repositories;
 mod pointers;
 mod private;
 mod processes;

@@ -257,6 +257,7 @@ impl Seat {
             branch: None,
             head: None,
             root: Some(self.tree.display().to_string()),
+            remote: None,
             unavailable: Some(why.message.clone()),
         }
     }
@@ -278,6 +279,14 @@ pub(crate) fn path_to_admit(repo: &Repo) -> String {
     match repo.workdir() {
         Some(tree) if !repo.is_named_back() => tree.to_string_lossy().into_owned(),
         _ => git_folder(repo),
+    }
+}
+
+/// The working tree of a git folder at its usual place; else the folder itself.
+pub(crate) fn tree_of(common_dir: PathBuf) -> PathBuf {
+    match common_dir.parent() {
+        Some(tree) if common_dir.ends_with(".git") => tree.to_owned(),
+        _ => common_dir,
     }
 }
 

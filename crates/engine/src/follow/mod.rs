@@ -288,6 +288,36 @@ impl Engine {
         })
     }
 
+    /// Calls `look` on a separate thread at once, and again after changes in the home, a few times a
+    /// second at most. Ends when the subscription or the engine is dropped.
+    pub(crate) fn look_at_changes(
+        self: &Arc<Self>,
+        mut look: impl FnMut(&Self) -> Result<(), Refusal> + Send + 'static,
+    ) -> Result<Subscription, Refusal> {
+        self.retry_writing()?;
+        self.ensure_open()?;
+        let (listener, rings) = self.ring_channel()?;
+        let engine = Arc::downgrade(self);
+        let reader = Arc::new(());
+        let read = Arc::downgrade(&reader);
+        spawn("changes", move || {
+            while wait_for_ring(&rings) {
+                let Some(engine) = engine.upgrade().filter(|_| read.strong_count() > 0) else {
+                    return;
+                };
+                if let Err(error) = engine.ensure_open().and_then(|()| look(&engine)) {
+                    tracing::warn!(%error, "cannot look at what changed");
+                }
+                drop(engine);
+                pause_for(FLOOD);
+            }
+        })?;
+        Ok(Subscription {
+            _listener: listener,
+            _reader: reader,
+        })
+    }
+
     /// Delivers the doorbell's rings as messages, the first one at once.
     fn ring_channel(&self) -> Result<(Listener, Receiver<()>), Refusal> {
         let (ring, rings): (Sender<()>, Receiver<()>) = channel();

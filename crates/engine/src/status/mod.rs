@@ -2,20 +2,27 @@
 
 pub(crate) mod adopt;
 pub(crate) mod doctor;
+pub(crate) mod everywhere;
+pub(crate) mod news;
 pub(crate) mod recover;
 
 use crate::{
     Engine,
     context::{Context, Tree, names, project, visibility::Visibility},
     evidence::health::is_followed,
+    follow::Subscription,
     messages::reached,
-    status::doctor::{Checkup, Treatment},
+    status::{
+        doctor::{Checkup, Treatment},
+        everywhere::RepositoryWaiting,
+    },
 };
 use engram_gateway::budget_of;
 use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
 use engram_pointers::Repo;
 use engram_store::{INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
 
 /// The most agents in a turn whose spending is compared.
 const SPENDERS: usize = 100;
@@ -28,6 +35,38 @@ impl Engine {
     pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
         self.ensure_open()?;
         doctor::checkup(self, treatment)
+    }
+
+    /// Calls `each` on a separate thread with what waits for the user in all repositories of the
+    /// home: at once, and again whenever that changed.
+    pub fn follow_waiting(
+        self: &Arc<Self>,
+        mut each: impl FnMut(Vec<RepositoryWaiting>) + Send + 'static,
+    ) -> Result<Subscription, Refusal> {
+        let mut before = None;
+        self.look_at_changes(move |engine| {
+            let all = everywhere::list_waiting(engine)?;
+            if before.as_ref() != Some(&all) {
+                before = Some(all.clone());
+                each(all);
+            }
+            Ok(())
+        })
+    }
+
+    /// The project that this engine was last asked about, how many of its claims hold, and how many
+    /// of them are to review; reads the store, and no repository. `None` until the project is known.
+    pub fn count_holding(&self) -> Result<Option<(ProjectId, u64, u64)>, Refusal> {
+        self.ensure_open()?;
+        let Some(seat) = self.caches.located.last() else {
+            return Ok(None);
+        };
+        let (project, now) = (seat.project, self.world.now());
+        self.store.read(|tx| {
+            let holding = tx.count_engrams(project, now)?.holding;
+            let drifted = tx.count_standing(project, &seat.worktree, &Evidence::DRIFTED)?;
+            Ok(Some((project, holding, drifted)))
+        })
     }
 }
 
@@ -187,6 +226,7 @@ fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStat
         branch,
         head,
         root: user.then(|| root.display().to_string()),
+        remote: everywhere::remote_of(repo).filter(|_| user),
         unavailable: None,
     }
 }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod claims;
+mod everywhere;
 mod messages;
 mod reading;
 mod status;
@@ -16,6 +17,7 @@ use crate::{
 
 pub use agents::*;
 pub use claims::*;
+pub use everywhere::*;
 pub use messages::*;
 pub use reading::*;
 pub use status::*;
@@ -101,6 +103,10 @@ pub enum Reply {
     Gate(GateReply),
     /// To [`Request::Resolve`].
     Resolved(ResolveReply),
+    /// To [`Request::Locate`].
+    Located(LocateReply),
+    /// To [`Request::News`].
+    News(Box<NewsReply>),
 }
 
 impl Reply {

@@ -97,6 +97,10 @@ pub struct ProjectStatus {
     /// Its root; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// The address that its clones share, such as `example.com/team/shop`; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub remote: Option<String>,
     /// Why it cannot be read. The user can still read what the home holds about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,

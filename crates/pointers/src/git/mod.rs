@@ -7,6 +7,7 @@ pub(crate) mod libgit2;
 pub(crate) mod named;
 pub(crate) mod object;
 pub(crate) mod outside;
+pub(crate) mod remote;
 pub(crate) mod repo;
 pub(crate) mod rev;
 pub(crate) mod tree;

@@ -1,7 +1,7 @@
 //! Tables `project` and `admitted`: the repositories that this home knows, where they were last
 //! seen, and the other places from which the user allows their use.
 
-use engram_model::ProjectId;
+use engram_model::{ProjectId, operation::Located};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Reader, Result, journal::parse_id};
@@ -33,6 +33,20 @@ impl Projects<'_> {
             .0
             .prepare_cached("SELECT common_dir FROM project WHERE id = ?1")?
             .query_row([project.to_string()], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Where a project was last seen, and its name there.
+    pub fn located(&self, project: ProjectId) -> Result<Option<Located>> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT common_dir, name FROM project WHERE id = ?1")?
+            .query_row([project.to_string()], |row| {
+                Ok(Located {
+                    common_dir: row.get(0)?,
+                    name: row.get(1)?,
+                })
+            })
             .optional()?)
     }
 

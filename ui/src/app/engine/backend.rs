@@ -27,6 +27,8 @@ pub(crate) enum Backend {
 #[derive(Clone)]
 pub(crate) struct Script(
     pub(crate) std::sync::Arc<dyn Fn(Request) -> Result<Reply, Refusal> + Send + Sync>,
+    /// Whether it can show another repository, as the window can.
+    pub(crate) bool,
 );
 
 #[cfg(all(test, feature = "gallery"))]
@@ -199,7 +201,12 @@ impl Backend {
 
     /// Whether the backend can show another repository.
     pub(crate) fn switches_repositories(&self) -> bool {
-        matches!(self, Self::Tauri)
+        match self {
+            Self::Tauri => true,
+            Self::Http(_) => false,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(script) => script.1,
+        }
     }
 
     /// Lists the repositories that were open before.
@@ -242,6 +249,8 @@ impl Backend {
     pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::OpenRepository, &PathArgs { path }).await,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(_) => Ok(path.to_owned()),
             _ => Err(in_window_only()),
         }
     }

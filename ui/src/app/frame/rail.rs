@@ -42,19 +42,33 @@ fn Opened() -> impl IntoView {
         app.repositories.opened.with(paths)
     });
     let front = app.repositories.front;
+    let others = app.repositories.others;
     let is_any_behind = move || {
-        paths.with(|all| {
-            all.iter()
-                .any(|it| front.with(|front| front.as_ref() != Some(it)))
-        })
+        others.get() > 0
+            || paths.with(|all| {
+                all.iter()
+                    .any(|it| front.with(|front| front.as_ref() != Some(it)))
+            })
     };
+    let others_title = move || say::rail::others(&words::thousands(others.get()));
     view! {
         <Show when=is_any_behind>
             <div class="opened-ones" role="group" aria-label=say::rail::OPEN_REPOSITORIES>
                 <For each=move || paths.get() key=Clone::clone let:path><OpenedOne path /></For>
+                <Show when=move || { others.get() > 0 }>
+                    <button class="opened" data-testid="others" aria-label=others_title title=others_title
+                        on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
+                        {Icon::Repository.draw()}<i class="count ask" aria-hidden="true">{move || words::brief(others.get())}</i>
+                    </button>
+                </Show>
             </div>
         </Show>
     }
+}
+
+/// The chord that brings an open repository in front, by its place in the rail.
+pub(crate) fn repository_key(at: usize) -> Option<String> {
+    (at < 9).then(|| format!("Mod+{}", at + 1))
 }
 
 #[component]
@@ -75,6 +89,8 @@ fn OpenedOne(path: String) -> impl IntoView {
                 .as_ref()
                 .is_some_and(|it| it.root.as_ref() == Some(&own))
         });
+        let waiting = status.as_ref().and_then(|it| it.conflicts.zip(it.requests));
+        let (conflicts, requests) = waiting.unwrap_or((repository.conflicts, repository.requests));
         let holding = status
             .map(|it| (it.engrams, it.drifted))
             .or(repository.holding);
@@ -83,29 +99,38 @@ fn OpenedOne(path: String) -> impl IntoView {
             is_front,
             unseen,
             holding,
+            conflicts,
+            requests,
             ..repository
         })
     });
-    let title = move || repository.with(|it| it.as_ref().map(words::repository));
-    let initials = Memo::new(move |_| {
+    let place = Memo::new(move |_| {
         app.repositories.opened.with(|all| {
             let names: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
             let at = all.iter().position(|it| it.path == shown)?;
-            words::initials(&names).into_iter().nth(at)
+            Some((at, words::initials(&names).into_iter().nth(at)?))
         })
     });
+    let initials = move || place.with(|it| it.as_ref().map(|it| it.1.clone()));
+    let key = move || place.with(|it| repository_key(it.as_ref()?.0));
+    let title = move || {
+        let title = repository.with(|it| it.as_ref().map(words::repository))?;
+        Some(match key() {
+            Some(key) => format!(
+                "{title} ({})",
+                commands::keycaps_of(&key, dom::is_mac()).join(" ")
+            ),
+            None => title,
+        })
+    };
     let is_front = move || repository.with(|it| it.as_ref().is_some_and(|it| it.is_front));
     let news = move || {
         let behind = repository.get().filter(|it| !it.is_front)?;
-        let (class, count) = match (behind.unseen, behind.holding.unwrap_or_default()) {
-            (1.., _) => ("count", behind.unseen),
-            (0, (_, drifted @ 1..)) => ("count doubt", drifted),
-            _ => return None,
-        };
+        let (class, count) = words::repository_badge(&behind)?;
         Some(view! { <i class=class aria-hidden="true">{words::brief(count)}</i> })
     };
     view! {
-        <button class="opened" class:long=move || initials.with(|it| it.as_ref().is_some_and(|it| it.chars().count() > 3)) data-testid="opened" data-path=path aria-label=title title=title
+        <button class="opened" class:long=move || initials().is_some_and(|it| it.chars().count() > 3) data-testid="opened" data-path=path aria-label=title title=title
             aria-current=move || is_front().then_some("true") on:click=move |_| repositories::open_repository(app, to.clone())>
             <b aria-hidden="true" data-letters=initials></b>
             {news}

@@ -284,6 +284,8 @@ pub(crate) fn repositories() -> Vec<Recent> {
         is_front,
         unseen,
         holding: Some((1_284, drifted)),
+        conflicts: if name == "api-gateway" { 10 } else { 0 },
+        requests: 0,
     };
     vec![
         recent("shop", true, 0, 3),

@@ -34,7 +34,7 @@ use super::{
         sides::Sides,
     },
     state::{App, Phase},
-    views::{VIEWS, brief, conflicts, feed, knowledge, requests},
+    views::{VIEWS, brief, conflicts, feed, knowledge, requests, today},
     write::Adding,
 };
 use crate::words::{self, State};
@@ -86,6 +86,7 @@ pub(crate) fn Gallery() -> impl IntoView {
             <conflicts::gallery::Exhibits />
             <requests::gallery::Exhibits />
             <brief::gallery::Exhibits />
+            <today::gallery::Exhibits />
             <Part title="Menu">
                 <Frame title="of a claim that holds" set=|app| set::chosen(app, 0)><div class="menu"><menu::Items /></div></Frame>
                 <Frame title="of one whose evidence changed" set=|app| set::chosen(app, 2)><div class="menu"><menu::Items /></div></Frame>

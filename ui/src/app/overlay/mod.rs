@@ -102,9 +102,15 @@ pub(crate) fn Shortcuts() -> impl IntoView {
 /// The commands that have keys, and a field that finds some of them.
 #[component]
 fn Keys() -> impl IntoView {
-    let zooms = App::here().backend().zooms();
+    // A browser has its own keys for these.
+    let backend = App::here().backend();
+    let (zooms, switches) = (backend.zooms(), backend.switches_repositories());
     let query = RwSignal::new(String::new());
-    let is_ours = move |it: &&Command| zooms || !matches!(it.act(), Some(Act::Zoom(_)));
+    let is_ours = move |it: &&Command| match it.act() {
+        Some(Act::Zoom(_)) => zooms,
+        Some(Act::Repository) => switches,
+        _ => true,
+    };
     let group = move |(title, all): (&'static str, Vec<&'static Command>)| {
         let rows = all.into_iter().filter(is_ours).map(|command| {
             let keys = command.keys.iter().map(|chord| keycaps(chord));

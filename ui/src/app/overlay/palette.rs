@@ -144,8 +144,10 @@ fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<Pale
             .collect(),
     );
     let acts = commands::commands_of(app.view.get_untracked());
-    let acts = acts
-        .filter(|it| !matches!(it.act(), Some(Act::Palette | Act::View)) && act::can_run(app, it));
+    let acts = acts.filter(|it| {
+        !matches!(it.act(), Some(Act::Palette | Act::View | Act::Repository))
+            && act::can_run(app, it)
+    });
     let acts = best(acts.map(PaletteEntry::Command).filter_map(fit).collect());
     let values = settings::setting_values().into_iter().filter(|_| is_asked);
     let values = best(values.map(PaletteEntry::Setting).filter_map(fit).collect());

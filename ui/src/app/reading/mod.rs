@@ -9,7 +9,7 @@ use std::{collections::HashMap, sync::Arc};
 use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, Standing, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, frame::Undo, state::App, views::feed};
+use super::{dom, frame::Undo, repositories, state::App, views::feed};
 use crate::{
     app::{frame::room, views},
     words::{self, say},
@@ -156,6 +156,12 @@ pub(super) fn visit_engram(app: App, id: EngramId) {
     }
     spawn_local(async move {
         match app.ask(ask::Get(id)).await {
+            Ok(engram)
+                if repositories::is_of_another(app, engram.project)
+                    && repositories::leave_for(app, id.to_string()).await =>
+            {
+                leave_open(app, id);
+            }
             Ok(engram) => {
                 tell_successor(app, &engram).await;
                 app.reading.refused.set(None);
@@ -201,6 +207,14 @@ fn leave_missing(app: App, id: EngramId) {
             say::repositories::NO_ENGRAM,
             say::repositories::NO_ENGRAM_HINT,
         );
+        leave_open(app, id);
+    }
+}
+
+/// Opens the newest engram instead of this one, which is not shown here.
+fn leave_open(app: App, id: EngramId) {
+    let is_open = app.reading.selected.get_untracked() == Some(id);
+    if is_open && !app.repositories.is_switching() {
         app.reading.selected.set(None);
         app.reading.is_in_front.set(false);
         feed::select_newest(app);

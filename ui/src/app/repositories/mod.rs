@@ -3,10 +3,15 @@
 
 pub(super) mod pick;
 pub(super) mod start;
+#[cfg(all(test, feature = "gallery"))]
+mod tests;
 
 use std::{collections::HashMap, time::Duration};
 
-use engram_model::{Handed, ProjectStatus, Recent, Refusal};
+use engram_model::{
+    Clues, Handed, ProjectId, ProjectStatus, Recent, Refusal, Reply, Request, StatusReply,
+    Whereabouts,
+};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -30,6 +35,8 @@ const LONG_PAUSE: Duration = Duration::from_secs(5);
 pub(crate) struct RepositoryState {
     /// The repositories that are open in this window.
     pub(crate) opened: RwSignal<Vec<Recent>>,
+    /// How many conflicts and requests wait in known repositories that are not open.
+    pub(crate) others: RwSignal<u64>,
     /// The root of the repository in front; none outside a repository.
     pub(crate) front: RwSignal<Option<String>>,
     /// How often the page was reset.
@@ -71,6 +78,7 @@ impl RepositoryState {
     pub(super) fn new() -> Self {
         Self {
             opened: RwSignal::new(Vec::new()),
+            others: RwSignal::new(0),
             front: RwSignal::new(None),
             turns: StoredValue::new(0),
             wanted: StoredValue::new(None),
@@ -255,6 +263,9 @@ pub(crate) fn follow_opened(app: App, after: u64) {
         let (after, pause) = match app.backend().opened(after).await {
             Ok(reply) => {
                 app.repositories.opened.set(reply.repositories);
+                if app.repositories.others.get_untracked() != reply.others {
+                    app.repositories.others.set(reply.others);
+                }
                 (reply.news, PAUSE)
             }
             Err(refusal) => {
@@ -286,24 +297,147 @@ pub(crate) fn follow_link(app: App, link: &str) {
     app.frame.over.set(None);
     app.tell_missing(&route);
     let query = route.query(offset);
-    let is_switching = app.repositories.is_switching();
-    let is_front = |it: &String| {
-        !is_switching
-            && app
-                .repositories
-                .root()
-                .is_some_and(|root| is_same_folder(&root, it))
+    let clues = Clues {
+        id: route.open.clone(),
+        remote: route.remote.clone(),
+        commit: None,
     };
-    match route.repository.filter(|it| !is_front(it)) {
-        Some(path) => follow_to(app, path, query),
-        None if is_switching => app.repositories.link.set_value(Some(query)),
+    if clues == Clues::default() {
+        return follow_to(app, route.repository, query);
+    }
+    spawn_local(async move {
+        // What a link names decides; its repository may be written differently, or have moved.
+        match locate(app, clues).await {
+            Some(found) => follow_found(app, &found, query),
+            None if route.repository.is_none() && route.remote.is_some() => app.frame.warn(
+                say::repositories::NOT_HERE,
+                &say::repositories::no_clone(&route.remote.unwrap_or_default()),
+            ),
+            None => follow_to(app, route.repository, query),
+        }
+    });
+}
+
+/// Finds a repository of this home, whichever is in front.
+async fn locate(app: App, clues: Clues) -> Option<Whereabouts> {
+    match app.backend().read(Request::Locate(clues)).await {
+        Ok(Reply::Located(reply)) => reply.found,
+        Ok(_) => None,
+        Err(refusal) => {
+            dom::log(&refusal.to_string());
+            None
+        }
+    }
+}
+
+/// Whether a path is that of the repository in front, and no other is being opened.
+fn is_front(app: App, path: &str) -> bool {
+    let root = app.repositories.root();
+    !app.repositories.is_switching() && root.is_some_and(|root| is_same_folder(&root, path))
+}
+
+/// Goes to a place in a repository that the home knows, or says where it is.
+fn follow_found(app: App, found: &Whereabouts, query: String) {
+    let is_switching = app.repositories.is_switching();
+    let is_elsewhere = is_switching || !found.is_here;
+    match found
+        .path
+        .clone()
+        .filter(|it| is_elsewhere && !is_front(app, it))
+    {
+        None => follow_to(app, None, query),
+        Some(_) if found.is_gone || !app.backend().switches_repositories() => {
+            say_where(app, found);
+        }
+        Some(path) => bring_in_front(
+            app,
+            RepositorySwitch {
+                path,
+                within: SwitchPlace::Place(query),
+            },
+        ),
+    }
+}
+
+/// Says in which repository something is that cannot be shown here.
+fn say_where(app: App, found: &Whereabouts) {
+    let path = words::visible(found.path.as_deref().unwrap_or_default());
+    let hint = if found.is_gone {
+        say::repositories::gone_hint(&path)
+    } else {
+        say::repositories::not_here_hint(&path)
+    };
+    let name = words::visible(&found.name);
+    app.frame.warn(&say::repositories::belongs_to(&name), &hint);
+}
+
+/// Goes to what the address names, if that belongs to another repository, or says where it is.
+/// Returns whether it does.
+pub(crate) async fn leave_for(app: App, id: String) -> bool {
+    let clues = Clues {
+        id: Some(id),
+        ..Clues::default()
+    };
+    let query = app.route_of(true).query(app.clock.get_untracked().offset);
+    let found = app.repositories.for_front(locate(app, clues)).await;
+    let is_other = |it: &Whereabouts| {
+        let path = it.path.as_deref();
+        !it.is_here && path.is_some_and(|path| !is_front(app, path))
+    };
+    let other = found.filter(is_other);
+    if let Some(found) = &other {
+        follow_found(app, found, query);
+    }
+    other.is_some()
+}
+
+/// Whether this project is not the one in front.
+pub(crate) fn is_of_another(app: App, project: ProjectId) -> bool {
+    app.status.with_untracked(|status| {
+        let here = |it: &StatusReply| it.project.as_ref().and_then(|it| it.id);
+        status.as_ref().is_some_and(|it| here(it) != Some(project))
+    })
+}
+
+/// Goes to a place in the repository at this path; in the one in front, without a path.
+pub(crate) fn go_to_place(app: App, path: Option<String>, query: String) {
+    match path.filter(|it| !is_front(app, it)) {
+        Some(path) if app.backend().switches_repositories() => bring_in_front(
+            app,
+            RepositorySwitch {
+                path,
+                within: SwitchPlace::Place(query),
+            },
+        ),
+        Some(path) => app.frame.warn(
+            say::repositories::ELSEWHERE,
+            &say::repositories::not_here_hint(&path),
+        ),
+        None => go_to_address(app, &query),
+    }
+}
+
+/// Brings the open repository with this number in front, counted from 1 in the order of the rail.
+pub(crate) fn open_by_number(app: App, number: usize) {
+    let opened = app.repositories.opened;
+    let path = opened.with_untracked(|all| Some(all.get(number.checked_sub(1)?)?.path.clone()));
+    if let Some(path) = path {
+        open_repository(app, path);
+    }
+}
+
+/// Goes to a place in the repository at this path, or in the one that is in front or being opened.
+fn follow_to(app: App, path: Option<String>, query: String) {
+    match path.filter(|it| !is_front(app, it)) {
+        Some(path) => follow_to_path(app, path, query),
+        None if app.repositories.is_switching() => app.repositories.link.set_value(Some(query)),
         None => go_to_address(app, &query),
     }
 }
 
 /// Goes to a place in another repository, if that is known: a link alone never opens an unknown
 /// one.
-fn follow_to(app: App, path: String, query: String) {
+fn follow_to_path(app: App, path: String, query: String) {
     spawn_local(async move {
         match app.backend().repositories().await {
             Ok(all) => match all.into_iter().find(|it| is_same_folder(&it.path, &path)) {

@@ -7,8 +7,8 @@ use crate::{
     app::{
         components::{icons::Icon, prose::prose, refused::Refused},
         dom,
-        frame::Over,
-        overlay::{Heading, Modal},
+        frame::{Over, rail},
+        overlay::{Heading, Modal, palette::keycaps},
         repositories,
         state::App,
     },
@@ -106,6 +106,12 @@ fn KnownRepository(repository: Recent) -> impl IntoView {
         let is_open = known.opened.with(|all| all.iter().any(|it| it.path == own));
         is_open && known.front.with(|front| front.as_ref() != Some(&own))
     });
+    let own = repository.path.clone();
+    // Only an open repository is in the rail, which gives it its number.
+    let key = Memo::new(move |_| {
+        let all = app.repositories.opened;
+        rail::repository_key(all.with(|all| all.iter().position(|it| it.path == own))?)
+    });
     view! {
         <li>
             <button class="repository" data-testid="repository" data-path=repository.path.clone() aria-current=repository.is_front.then_some("true")
@@ -115,11 +121,14 @@ fn KnownRepository(repository: Recent) -> impl IntoView {
                 {repository.is_front.then(|| view! { <small>{say::repositories::FRONT}</small>" " })}
                 {repository.holding.map(|(engrams, drifted)| view! {
                     <span class="counts">
+                        {(repository.conflicts > 0).then(|| view! { <span class="word warn">{words::format_count(repository.conflicts, say::CONFLICTS)}</span>" " })}
+                        {(repository.requests > 0).then(|| view! { <span class="word warn">{words::format_count(repository.requests, say::REQUESTS)}</span>" " })}
                         {(repository.unseen > 0).then(|| view! { <span class="word">{words::thousands(repository.unseen)}{say::repositories::NEW}</span>" " })}
                         {(drifted > 0).then(|| view! { <span class="word warn">{words::format_count(drifted, say::TO_REVIEW)}</span>" " })}
                         <span>{words::format_count(engrams, say::ENGRAMS)}</span>
                     </span>
                 })}
+                {move || key.get().map(|key| keycaps(&key))}
             </button>
             {move || is_behind.get().then(|| {
                 let (path, title) = (closed.clone(), title.clone());

@@ -9,6 +9,7 @@ pub(crate) mod drift;
 pub(crate) mod feed;
 pub(crate) mod knowledge;
 pub(crate) mod requests;
+pub(crate) mod today;
 
 use engram_model::{Filter, Pointer};
 use leptos::prelude::*;
@@ -101,6 +102,7 @@ pub(crate) static VIEWS: &[&View] = &[
     &requests::VIEW,
     &brief::VIEW,
     &knowledge::VIEW,
+    &today::VIEW,
 ];
 
 /// The state that views keep while another is on the screen.
@@ -129,6 +131,7 @@ view_states! {
     agents: agents::Agents,
     requests: requests::Requests,
     brief: brief::Brief,
+    today: today::Today,
 }
 
 impl View {

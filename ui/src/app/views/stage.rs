@@ -31,16 +31,35 @@ impl Stage {
         view: &'static View,
         answer: fn(&Request) -> Result<Value, Refusal>,
     ) -> Self {
+        Self::open_with(view, answer, false)
+    }
+
+    /// Like [`Self::open`], in a window that can show another repository.
+    pub(crate) fn open_window(
+        view: &'static View,
+        answer: fn(&Request) -> Result<Value, Refusal>,
+    ) -> Self {
+        Self::open_with(view, answer, true)
+    }
+
+    fn open_with(
+        view: &'static View,
+        answer: fn(&Request) -> Result<Value, Refusal>,
+        switches: bool,
+    ) -> Self {
         // Another test in this process may have initialized it.
         let _ = Executor::init_futures_executor();
         let owner = Owner::new();
         owner.set();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&asked);
-        let script = Script(Arc::new(move |request| {
-            heard.lock().unwrap().push(request.clone());
-            Ok(serde_json::from_value(answer(&request)?).unwrap())
-        }));
+        let script = Script(
+            Arc::new(move |request| {
+                heard.lock().unwrap().push(request.clone());
+                Ok(serde_json::from_value(answer(&request)?).unwrap())
+            }),
+            switches,
+        );
         let app = App::new(Backend::Script(script));
         app.phase.set(Phase::Ready);
         app.view.set(view);

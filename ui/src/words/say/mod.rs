@@ -25,6 +25,7 @@ pub mod repositories;
 pub mod requests;
 pub mod settings;
 pub mod source;
+pub mod today;
 pub mod write;
 
 pub use engram_model::Noun;
@@ -56,6 +57,11 @@ pub mod rail {
     pub const DRIFT: &str = "Drift";
     pub const DRIFT_COUNTS: &str = "Claims whose evidence was edited or is gone";
     pub const SETTINGS: &str = "Settings";
+
+    /// Conflicts and requests in repositories that are not open.
+    pub fn others(count: &str) -> String {
+        format!("{count} conflicts and requests in other repositories")
+    }
 }
 
 /// The status line.

@@ -25,6 +25,25 @@ pub const NEWER_HINT: &str = "The address may come from a newer Engram.";
 pub const NO_ENGRAM: &str = "There is no such engram here";
 pub const NO_ENGRAM_HINT: &str = "It may be in another repository or another home.";
 
+pub const ELSEWHERE: &str = "This is in another repository";
+pub const BY_NUMBER: &str = "Repository by number";
+
+/// The title of a notice about something that belongs to a repository that is not shown.
+pub fn belongs_to(name: &str) -> String {
+    format!("This belongs to another repository: {name}")
+}
+
+pub fn gone_hint(path: &str) -> String {
+    format!(
+        "The repository is no longer at {path}. If you moved it, open it at its new place (Ctrl O)."
+    )
+}
+
+/// The hint for a link to a repository that has no clone here.
+pub fn no_clone(remote: &str) -> String {
+    format!("It is a clone of {remote}. Open your clone (Ctrl O), then open the link again.")
+}
+
 pub fn close(name: &str) -> String {
     format!("Close {name}")
 }

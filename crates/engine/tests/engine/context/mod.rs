@@ -2,3 +2,4 @@
 
 mod isolation_of_runs;
 mod lost_repository;
+mod other_repositories;

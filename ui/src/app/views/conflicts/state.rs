@@ -15,7 +15,7 @@ use crate::{
         dom,
         frame::room,
         part::part,
-        reading,
+        reading, repositories,
         state::App,
         views::{
             conflicts::{
@@ -236,6 +236,12 @@ fn visit_conflict(app: App, id: ConflictId) {
         match app.ask(ask::Conflict(id)).await {
             Ok(conflict) => conflicts.visited.set(Some(Arc::from(conflict))),
             Err(_) if conflicts.inbox.open.get_untracked() != Some(id) => {}
+            Err(refusal)
+                if refusal.code == Code::NotFound
+                    && repositories::leave_for(app, id.to_string()).await =>
+            {
+                conflicts.inbox.open.set(None);
+            }
             Err(refusal) if refusal.code == Code::NotFound => {
                 app.frame
                     .warn(say::conflicts::GONE, say::conflicts::GONE_HINT);

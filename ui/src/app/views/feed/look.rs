@@ -193,18 +193,22 @@ pub(crate) fn look_away(app: App) {
 
 /// Saves the last look, if it changed.
 pub(crate) fn keep_looked(app: App) {
-    let (Some(id), Some(last)) = (project_id(app), app.list.look.last.get_untracked()) else {
-        return;
-    };
+    if let (Some(id), Some(last)) = (project_id(app), app.list.look.last.get_untracked()) {
+        keep_look_at(app, &id, last);
+    }
+}
+
+/// Saves the last look at a project or at something else, if it changed.
+pub(crate) fn keep_look_at(app: App, what: &str, last: Looked) {
     let kept = app
         .frame
         .settings
-        .with_untracked(|it| it.looked.get(&id).map(|it| it.seq));
+        .with_untracked(|it| it.looked.get(what).map(|it| it.seq));
     if kept == Some(last.seq) {
         return;
     }
     app.frame.settings.update(|settings| {
-        settings.looked.insert(id, last);
+        settings.looked.insert(what.to_owned(), last);
     });
     let settings = app.frame.settings.get_untracked();
     spawn_local(async move {

@@ -31,8 +31,8 @@ pub(crate) use self::{
     filter::PANEL,
     list::List,
     look::{
-        begin_to_look, follow_presence, is_nothing_new, keep_looked, look_away, see_own,
-        waits_for_pointer,
+        begin_to_look, follow_presence, is_nothing_new, keep_look_at, keep_looked, look_away,
+        see_own, waits_for_pointer,
     },
     pages::{PAGE, load_first, page_request, read_first},
     row::engram_row_id,

@@ -1,0 +1,209 @@
+//! What is new in all repositories of the home, by repository, agent and kind.
+
+use std::collections::{BTreeSet, HashMap};
+
+use engram_model::{
+    ConflictStatus, EngramId, Evidence, NewsKind, NewsReply, NewsRow, NewsSince, Operation,
+    OperationKind, ProjectId, Refusal, RequestState, Whereabouts,
+};
+use engram_store::{Attribution, Journalled, Reader};
+
+use crate::{
+    context::{Context, names},
+    status::everywhere::whereabouts_of,
+};
+
+/// The most entries that are read.
+const MOST: usize = 2_000;
+const KINDS: &[OperationKind] = &[
+    OperationKind::Stored,
+    OperationKind::Conflicted,
+    OperationKind::Requested,
+    OperationKind::Anchored,
+];
+/// The most characters of an agent's words.
+const TEXT: usize = 300;
+
+/// One row while it is counted.
+struct CountedRow {
+    newest: Journalled,
+    id: String,
+    text: String,
+    count: u64,
+    /// The claims whose evidence changed.
+    drifted: BTreeSet<EngramId>,
+}
+
+type RowKey = (ProjectId, NewsKind, String);
+
+/// One read, whose length does not depend on the size of the home.
+pub(crate) fn list_news(cx: &Context<'_>, since: NewsSince) -> Result<NewsReply, Refusal> {
+    let now = cx.engine.world.now();
+    let (head, is_cut, counted) = cx.engine.store.read::<_, Refusal>(|tx| {
+        let news = tx.news(since.seq, since.at, KINDS, MOST)?;
+        let mut rows: HashMap<RowKey, CountedRow> = HashMap::new();
+        for entry in news.entries {
+            add_entry(tx, &mut rows, entry)?;
+        }
+        for (key, row) in &mut rows {
+            if key.1 == NewsKind::Drifted {
+                row.drifted = still_drifted(tx, &row.drifted, now)?;
+                row.count = row.drifted.len() as u64;
+            }
+        }
+        Ok((tx.head()?, news.is_cut, rows))
+    })?;
+    let mut places: HashMap<ProjectId, Whereabouts> = HashMap::new();
+    let mut rows = Vec::new();
+    for ((project, what, by), row) in counted {
+        if row.count == 0 {
+            continue;
+        }
+        if !places.contains_key(&project) {
+            places.insert(project, whereabouts_of(cx, project)?);
+        }
+        let Some(place) = places.get(&project) else {
+            continue;
+        };
+        rows.push(NewsRow {
+            project,
+            repository: place.name.clone(),
+            path: place.path.clone(),
+            is_here: place.is_here,
+            what,
+            by,
+            count: row.count,
+            at: row.newest.at,
+            seq: row.newest.seq,
+            id: row.id,
+            text: row.text,
+        });
+    }
+    sort_rows(&mut rows);
+    Ok(NewsReply { head, is_cut, rows })
+}
+
+/// Counts an entry, if it is still news. Entries come newest first.
+fn add_entry(
+    tx: &Reader<'_>,
+    rows: &mut HashMap<RowKey, CountedRow>,
+    entry: Journalled,
+) -> Result<(), Refusal> {
+    let by = names::author_of_entry(&Attribution {
+        agent: entry.agent.clone(),
+        by: entry.by.clone(),
+        at: entry.at,
+        why: None,
+    });
+    let project = entry.project;
+    let mut add = |what: NewsKind, by: String, id: String, text: String, drifted: Vec<EngramId>| {
+        let row = rows
+            .entry((project, what, by))
+            .or_insert_with(|| CountedRow {
+                newest: entry.clone(),
+                id,
+                text: engram_model::shorten(&text, TEXT).to_string(),
+                count: 0,
+                drifted: BTreeSet::new(),
+            });
+        row.count += 1;
+        row.drifted.extend(drifted);
+    };
+    match entry.kind() {
+        // What the user said is no news to them, and a conflict is told by its own entry.
+        Some(OperationKind::Stored) if is_users(&by) || entry.by == names::ENGINE => {}
+        Some(OperationKind::Stored) => {
+            if let Some(engram) = tx.engram_at(entry.seq)? {
+                add(
+                    NewsKind::Learned,
+                    by,
+                    engram.id.to_string(),
+                    engram.claim,
+                    Vec::new(),
+                );
+            }
+        }
+        _ => match entry.readable_operation() {
+            Some(Operation::Conflicted(found)) => {
+                let pair = tx.conflict(found.id)?;
+                if pair.is_some_and(|it| it.status == ConflictStatus::Open) {
+                    let newer = tx.engram(found.engrams[1])?;
+                    let by = newer.as_ref().map(names::author_of).unwrap_or_default();
+                    let text = newer.map(|it| it.claim).unwrap_or_default();
+                    add(
+                        NewsKind::Contradicted,
+                        by,
+                        found.id.to_string(),
+                        text,
+                        Vec::new(),
+                    );
+                }
+            }
+            Some(Operation::Requested(asked)) => {
+                let request = tx.grants().request(project, &asked.id)?;
+                if request.is_some_and(|it| it.state == RequestState::Waiting) {
+                    add(
+                        NewsKind::Asked,
+                        by,
+                        asked.id.clone(),
+                        asked.pointer.clone(),
+                        Vec::new(),
+                    );
+                }
+            }
+            // Other working trees have a drift of their own.
+            Some(Operation::Anchored(anchored)) if anchored.worktree.is_empty() => {
+                let is_off = |it: &engram_model::Health| Evidence::DRIFTED.contains(&it.standing);
+                let off = anchored.engrams.iter().filter(|it| is_off(&it.health));
+                let off: Vec<EngramId> = off.map(|it| it.id).collect();
+                if !off.is_empty() {
+                    add(
+                        NewsKind::Drifted,
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                        off,
+                    );
+                }
+            }
+            _ => {}
+        },
+    }
+    Ok(())
+}
+
+fn is_users(by: &str) -> bool {
+    by.is_empty() || by == "user"
+}
+
+/// Those claims that hold and whose evidence is still in doubt.
+fn still_drifted(
+    tx: &Reader<'_>,
+    all: &BTreeSet<EngramId>,
+    now: jiff::Timestamp,
+) -> Result<BTreeSet<EngramId>, Refusal> {
+    let mut drifted = BTreeSet::new();
+    for id in all {
+        let holds = tx.engram(*id)?.is_some_and(|it| it.holds_now(now));
+        let health = tx.health(*id, "")?;
+        if holds && health.is_some_and(|it| Evidence::DRIFTED.contains(&it.standing)) {
+            drifted.insert(*id);
+        }
+    }
+    Ok(drifted)
+}
+
+/// The repository with the newest row first; in it, what asks for a person first.
+fn sort_rows(rows: &mut [NewsRow]) {
+    let mut newest: HashMap<ProjectId, u64> = HashMap::new();
+    for row in rows.iter() {
+        let known = newest.entry(row.project).or_insert(row.seq);
+        *known = (*known).max(row.seq);
+    }
+    rows.sort_by(|a, b| {
+        let of = |row: &NewsRow| newest.get(&row.project).copied().unwrap_or_default();
+        (of(b), b.project, a.what)
+            .cmp(&(of(a), a.project, b.what))
+            .then(b.seq.cmp(&a.seq))
+    });
+}

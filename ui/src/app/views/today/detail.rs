@@ -1,0 +1,50 @@
+//! One row: its repository, what happened, and the way there.
+
+use engram_model::NewsRow;
+use leptos::{html, prelude::*};
+
+use super::{
+    VIEW,
+    list::{repository_name, what_happened},
+    state,
+};
+use crate::{
+    app::{
+        frame::room::{self, ToList},
+        overlay::palette::keycaps,
+        state::App,
+    },
+    words::{self, say},
+};
+
+#[component]
+pub(super) fn Detail() -> impl IntoView {
+    let app = App::here();
+    let row = Memo::new(move |_| state::current_row(app));
+    let is_none = move || row.with(Option::is_none);
+    view! {
+        <section class="pane detail" id=room::DETAIL aria-label=say::today::ONE data-testid="news-detail">
+            <ToList />
+            {move || row.get().map(|row| view! { <Whole row /> })}
+            <div class="bar" hidden=is_none>
+                <button class="primary" data-testid="news-go" on:click=move |_| VIEW.run(app, "lead")>{say::today::GO}" "{keycaps("Enter")}</button>
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn Whole(row: NewsRow) -> impl IntoView {
+    let app = App::here();
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |it| room::refocus_redrawn(app, &it));
+    let by = (!row.by.is_empty()).then(|| format!("{} ", words::visible(&row.by)));
+    let path = row.path.as_deref().map(words::visible);
+    view! {
+        <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="news-read">
+            <p class="quiet"><b>{repository_name(&row)}</b>" "{path}</p>
+            <p class="claim long">{by}{what_happened(&row)}</p>
+            {(!row.text.is_empty()).then(|| view! { <p class="quiet">{say::today::NEWEST}</p><p class="claim" dir="auto" data-testid="news-text">{words::visible(&row.text)}</p> })}
+        </div>
+    }
+}

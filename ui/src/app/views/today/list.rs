@@ -1,0 +1,185 @@
+//! The rows by repository: who did what, how often, and when.
+
+use engram_model::{NewsKind, NewsRow};
+use leptos::{ev, prelude::*};
+
+use super::{
+    VIEW,
+    state::{self, NewsKey, Since, key_of},
+};
+use crate::{
+    app::{
+        components::inbox::{Instead, ListBox, ListPane},
+        dom,
+        frame::room,
+        state::App,
+        views::LIST,
+    },
+    words::{self, say},
+};
+
+/// The id of the choice since when, which the filter key focuses.
+pub(super) const SINCE: &str = "today-since";
+
+pub(super) fn news_row_id((project, what, by): &NewsKey) -> String {
+    format!("news-{project}-{what}-{by}")
+}
+
+#[component]
+pub(super) fn List() -> impl IntoView {
+    let app = App::here();
+    let today = app.views.today;
+    let cut = move || {
+        let is_cut = today
+            .known
+            .with(|it| it.as_ref().is_some_and(|it| it.is_cut));
+        is_cut.then(|| view! { <p class="quiet more" data-testid="news-cut">{say::today::CUT}</p> })
+    };
+    view! {
+        <ListPane view=&VIEW beside=|| () limits=|| view! { <Choice /> } refused=today.inbox.refused again=state::read>
+            <Rows />
+            {cut}
+        </ListPane>
+    }
+}
+
+/// The choice since when.
+#[component]
+fn Choice() -> impl IntoView {
+    let app = App::here();
+    let today = app.views.today;
+    let name = move |since: Since| match (since, today.looked.get()) {
+        (Since::Look, Some(looked)) => say::today::since(&app.clock.get().moment(looked.at)),
+        (Since::Look, None) => say::today::SINCE_LOOK.to_owned(),
+        (Since::Day, _) => say::today::SINCE_DAY.to_owned(),
+        (Since::Week, _) => say::today::SINCE_WEEK.to_owned(),
+    };
+    let option = move |(at, since): (usize, Since)| {
+        view! { <option value=at.to_string() selected=move || today.since.get() == since>{move || name(since)}</option> }
+    };
+    let choose = move |event| {
+        let at: usize = event_target_value(&event).parse().unwrap_or_default();
+        today
+            .since
+            .set(Since::ALL.get(at).copied().unwrap_or_default());
+    };
+    let leave = move |event: ev::KeyboardEvent| {
+        if event.key() == "Escape" {
+            dom::focus(LIST);
+        }
+    };
+    view! {
+        <div class="filter choices" role="group" aria-label=say::today::SINCE on:keydown=leave>
+            <label for=SINCE class="offscreen">{say::today::SINCE}</label>
+            <select id=SINCE data-testid="today-since" on:change=choose>
+                {Since::ALL.into_iter().enumerate().map(option).collect_view()}
+            </select>
+            <kbd aria-hidden="true">"F"</kbd>
+        </div>
+    }
+}
+
+#[component]
+fn Rows() -> impl IntoView {
+    let app = App::here();
+    let today = app.views.today;
+    let rows = Memo::new(move |_| today.rows());
+    let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
+    let repositories = Memo::new(move |_| {
+        let name = |it: &NewsRow| (it.project.to_string(), repository_name(it));
+        let mut all: Vec<(String, String)> = rows.with(|all| all.iter().map(name).collect());
+        all.dedup();
+        all
+    });
+    let active = Signal::derive(move || today.inbox.open.with(|it| it.as_ref().map(news_row_id)));
+    view! {
+        <Instead is_none is_read=Signal::derive(move || today.known.with(Option::is_some)) refused=today.inbox.refused
+            reading=say::today::READING nothing />
+        <ListBox class="conflicts today" label=say::today::LABEL testid="today-list" is_none active>
+            <For each=move || repositories.get() key=Clone::clone let((project, name))><OfRepository project name rows /></For>
+        </ListBox>
+    }
+}
+
+/// The name of a row's repository.
+pub(super) fn repository_name(row: &NewsRow) -> String {
+    match row.path {
+        Some(_) => words::visible(&row.repository),
+        None => say::today::OUTSIDE.to_owned(),
+    }
+}
+
+#[component]
+fn OfRepository(project: String, name: String, rows: Memo<Vec<NewsRow>>) -> impl IntoView {
+    let own = Memo::new(move |_| {
+        rows.with(|all| {
+            let own = all.iter().filter(|it| it.project.to_string() == project);
+            own.cloned().collect::<Vec<_>>()
+        })
+    });
+    let label = name.clone();
+    view! {
+        <div class="topic" role="group" aria-label=label data-testid="today-repository">
+            <div class="topic-name" aria-hidden="true"><b>{name}</b></div>
+            <For each=move || own.get() key=|it| (key_of(it), it.seq, it.count) let:row><Row row /></For>
+        </div>
+    }
+}
+
+#[component]
+fn Row(row: NewsRow) -> impl IntoView {
+    let app = App::here();
+    let key = StoredValue::new(key_of(&row));
+    let is_open = Memo::new(move |_| {
+        key.with_value(|key| {
+            app.views
+                .today
+                .inbox
+                .open
+                .with(|it| it.as_ref() == Some(key))
+        })
+    });
+    let open = move |_| {
+        state::select_row(app, key.get_value());
+        room::bring_forward(app);
+    };
+    let clock = app.clock.get_untracked();
+    let at = row.at;
+    let kept = StoredValue::new(row.clone());
+    view! {
+        <div class="news-row" class:selected=is_open id=key.with_value(news_row_id) role="option" aria-selected=move || is_open.get().to_string()
+            data-testid="news" data-what=row.what.as_str()
+            on:mousedown=dom::prevent_text_selection on:click=open on:dblclick=move |_| kept.with_value(|it| state::go_to(app, it))>
+            <span class="who">
+                {(!row.by.is_empty()).then(|| view! { <b>{words::visible(&row.by)}</b>" " })}
+                <span class:warn={row.what != NewsKind::Learned}>{what_happened(&row)}</span>
+                <span class="space"></span>
+                <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
+            </span>
+            {(!row.text.is_empty()).then(|| view! { <p dir="auto">{words::visible(&row.text)}</p> })}
+        </div>
+    }
+}
+
+/// Returns what happened, with the count.
+pub(super) fn what_happened(row: &NewsRow) -> String {
+    let (verb, noun) = match row.what {
+        NewsKind::Learned => (say::today::LEARNED, say::CLAIMS),
+        NewsKind::Contradicted => (say::today::CONTRADICTED, say::CONFLICTS),
+        NewsKind::Asked => (say::today::ASKED, say::REQUESTS),
+        NewsKind::Drifted => (say::today::DRIFTED, say::CLAIMS),
+    };
+    format!("{verb} {}", words::format_count(row.count, noun))
+        .trim()
+        .to_owned()
+}
+
+fn nothing() -> impl IntoView {
+    view! {
+        <div class="none" data-testid="no-news">
+            <span class="sign">{VIEW.icon.draw()}</span>
+            <h2>{say::today::NONE}</h2>
+            <p>{say::today::NONE_MEANS}</p>
+        </div>
+    }
+}

@@ -1,0 +1,27 @@
+//! What is new in all repositories.
+
+pub const TITLE: &str = "Today";
+pub const ONE: &str = "News";
+pub const NEWS: super::Noun = ("piece of news", "pieces of news");
+pub const COUNTS: &str = "What is new in all repositories";
+pub const LABEL: &str = "News by repository";
+pub const READING: &str = "Loading…";
+pub const NONE: &str = "Nothing new";
+pub const NONE_MEANS: &str = "What agents learn, contradict or ask for in any of your repositories appears here. Press F to see more than since you last looked.";
+pub const CUT: &str = "There is more; only the newest is shown.";
+pub const SINCE: &str = "Since when";
+pub const SINCE_LOOK: &str = "Since you last looked";
+pub const SINCE_DAY: &str = "Today";
+pub const SINCE_WEEK: &str = "The last 7 days";
+pub const OUTSIDE: &str = "Outside of any repository";
+pub const GO: &str = "Show it there";
+pub const NEWEST: &str = "The newest:";
+pub const LEARNED: &str = "learned";
+pub const CONTRADICTED: &str = "is in";
+pub const ASKED: &str = "made";
+pub const DRIFTED: &str = "Evidence changed for";
+
+/// The choice of what is new since the last look, with its time.
+pub fn since(time: &str) -> String {
+    format!("{SINCE_LOOK} ({time})")
+}
