@@ -11,8 +11,8 @@ use rusqlite::{Row, params};
 
 pub use entries::Attribution;
 pub use list::ListedConflict;
-pub(crate) use reports::{REPORTED, RISKS};
 pub use reports::Report;
+pub(crate) use reports::{REPORTED, RISKS};
 pub(crate) use sides::fill_sides;
 pub use sides::{conflict_id, side};
 

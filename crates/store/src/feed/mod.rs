@@ -92,7 +92,9 @@ fn unfiltered_page(
              WHERE project = ?1 AND seq {bound} ?2 AND kind IN ({kinds}) AND NOT ({REPORTED})
              ORDER BY seq {order} LIMIT ?3"
         ))?
-        .query_map(params![project.to_string(), place, limit as i64], |row| Ok(journalled(row)))?
+        .query_map(params![project.to_string(), place, limit as i64], |row| {
+            Ok(journalled(row))
+        })?
         .collect::<rusqlite::Result<_>>()?)
 }
 

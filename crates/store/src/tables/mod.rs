@@ -14,8 +14,8 @@ mod projects;
 mod served;
 mod snapshots;
 
-pub(crate) use agents::{all_agents, topics_json};
 pub use agents::{AgentActivity, NameOwner, Spender};
+pub(crate) use agents::{all_agents, topics_json};
 pub use due::Due;
 pub(crate) use due::all_are_due;
 pub use engrams::{EngramCount, Traits};

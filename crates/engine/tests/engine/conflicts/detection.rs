@@ -516,7 +516,14 @@ fn a_report_of_a_conflict_is_no_row_of_a_list() {
         ..Feed::default()
     };
     let told = kinds(all);
-    assert!(!told.contains(&"report") && !told.contains(&"report ended"), "{told:?}");
+    assert!(
+        !told.contains(&"report") && !told.contains(&"report ended"),
+        "{told:?}"
+    );
     let risk = conflict(&at, found).risk.unwrap();
-    assert_eq!(at.get(&USER, risk).unwrap().kind, Kind::Risk, "it can be read");
+    assert_eq!(
+        at.get(&USER, risk).unwrap().kind,
+        Kind::Risk,
+        "it can be read"
+    );
 }
