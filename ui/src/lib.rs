@@ -19,6 +19,7 @@ pub mod outcome;
 pub mod prose;
 pub mod route;
 pub mod selection;
+pub mod steps;
 pub mod tags;
 pub mod wording;
 pub mod words;

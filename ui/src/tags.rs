@@ -48,7 +48,7 @@ pub fn tags_of(change: &Change) -> Vec<Tag> {
         Change::Promoted { id, .. } => (&[Status, Sides, Brief], vec![*id]),
         Change::Forgotten(id) => (&[Status, Facets, Doubts, Sides, Brief], vec![*id]),
         Change::Redacted(id) => (&[Status, Facets, Doubts, Sides, Brief, Requests], vec![*id]),
-        Change::Conflict { engrams, .. } => (&[Status, Conflicts], engrams.to_vec()),
+        Change::Conflict { engrams, .. } => (&[Status, Conflicts, Brief], engrams.to_vec()),
         Change::Resolved { closed, stored, .. } => (
             &[Status, Facets, Doubts, Conflicts, Brief],
             closed.iter().chain(stored).copied().collect(),

@@ -249,6 +249,13 @@ pub(crate) const COMMANDS: &[Command] = &[
         &["g"],
     ),
     command("undo", say::UNDO, Act::Undo, Holds::Always, &["z"]),
+    command(
+        "steps",
+        say::steps::COMMAND,
+        Act::Steps,
+        Holds::Always,
+        &["Shift+z"],
+    ),
     command("true", say::review::YES, Act::True, Holds::Drifted, &["y"]),
     command(
         "false",
