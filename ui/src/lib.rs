@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod prose;
 pub mod route;
 pub mod selection;
+pub mod steps;
 pub mod suggestion;
 pub mod tags;
 pub mod wording;

@@ -53,7 +53,7 @@ pub fn tags_of(change: &Change) -> Vec<Tag> {
             &[Status, Facets, Found, Doubts, Sides, Brief, Requests],
             vec![*id],
         ),
-        Change::Conflict { engrams, .. } => (&[Status, Conflicts], engrams.to_vec()),
+        Change::Conflict { engrams, .. } => (&[Status, Conflicts, Brief], engrams.to_vec()),
         Change::Resolved { closed, stored, .. } => (
             &[Status, Facets, Found, Doubts, Conflicts, Brief],
             closed.iter().chain(stored).copied().collect(),

@@ -135,6 +135,7 @@ pub(crate) fn perform(app: App, act: Act) {
         }
         Act::History => app.reading.history.update(|it| *it = !*it),
         Act::Undo => frame::undo_last(app),
+        Act::Steps => app.frame.over.set(Some(Over::Steps)),
         Act::True => drift::judge(app, DriftVerdict::True),
         Act::False => drift::judge(app, DriftVerdict::False),
         Act::Unsure => drift::judge(app, DriftVerdict::Unsure),

@@ -71,6 +71,8 @@ pub enum Act {
     View,
     /// Undoes the last action.
     Undo,
+    /// Lists what the person did.
+    Steps,
     /// Opens the file in the person's editor.
     Open,
     /// Copies the exact pointer.
@@ -112,6 +114,7 @@ impl Act {
             self,
             Self::View
                 | Self::Sheet
+                | Self::Steps
                 | Self::Step(_)
                 | Self::Then
                 | Self::Now

@@ -257,6 +257,13 @@ pub(crate) const COMMANDS: &[Command] = &[
     ),
     command("undo", say::UNDO, Act::Undo, Holds::Always, &["z"]),
     command(
+        "steps",
+        say::steps::COMMAND,
+        Act::Steps,
+        Holds::Always,
+        &["Shift+z"],
+    ),
+    command(
         "true",
         say::review::YES_IT_IS,
         Act::True,

@@ -93,7 +93,7 @@ pub struct FeedPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchReply {
     /// How well the first result answers.
-    pub verdict: Verdict,
+    pub verdict: AnswerQuality,
     /// How many others were found; absent if none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<u64>,

@@ -58,7 +58,7 @@ pub fn standing_of(
     let standing = compare(&found, path, &now);
     let is_edited = standing.reading == Reading::Edited;
     let digest = is_edited.then(|| digest_now(&found, &now, standing.lines));
-    Ok(Standing {
+    Ok(SpanNow {
         digest: digest.flatten(),
         ..standing
     })

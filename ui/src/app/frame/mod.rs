@@ -12,7 +12,11 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 use engram_model::{EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, overlay::menu, state::App};
+use super::{
+    dom,
+    overlay::{menu, steps},
+    state::App,
+};
 pub(crate) use crate::words::sentence;
 use crate::{
     app::reading,
@@ -37,6 +41,8 @@ pub(crate) enum Over {
     Offer,
     /// Agents, and whether they are connected.
     Connect,
+    /// The person's steps.
+    Steps,
 }
 
 /// The undo of one action of the person.
@@ -98,6 +104,19 @@ pub(crate) struct Toast {
     pub(crate) is_error: bool,
     /// Whether the action that it reports can be undone.
     pub(crate) undoes: bool,
+}
+
+impl Toast {
+    /// The text; a sentence of its own if another one follows.
+    pub(crate) fn title(&self) -> String {
+        let ends = self.text.ends_with(['.', '!', '?', '…', ':', '”']);
+        let stop = if self.hint.is_empty() || ends {
+            ""
+        } else {
+            "."
+        };
+        format!("{}{stop}", self.text)
+    }
 }
 
 /// What the frame shows.
@@ -167,7 +186,10 @@ impl Frame {
 
     /// Reports what was done to a claim, with a way to undo it.
     pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
-        let name = say::notice::quoted(&selection::short_name(claim));
+        let name = match selection::short_name(claim) {
+            name if name.is_empty() => name,
+            name => say::notice::quoted(&name),
+        };
         self.say_all_done(text, &name, false, vec![undo]);
         self.undo_of.set_value(name);
     }
@@ -233,7 +255,7 @@ pub(super) fn clear_failures(app: App) {
 pub(crate) fn undo_last(app: App) {
     let mut all = app.frame.undo.get_untracked();
     if all.is_empty() {
-        return app.frame.say(say::notice::NO_UNDO, "");
+        return steps::undo_newest(app);
     }
     if !app.batch.begin(say::many::UNDOING, all.len()) {
         return;

@@ -9,7 +9,7 @@ use super::{rail, room, states, status_line::StatusLine};
 use crate::app::{
     act, dom,
     engine::{backend::Backend, connection, stale},
-    overlay::{self, connect, menu, palette, settings},
+    overlay::{self, connect, menu, palette, settings, steps},
     repositories::{self, pick, start},
     state::{App, Phase},
     views::{View, feed},
@@ -52,6 +52,7 @@ pub(crate) fn Window() -> impl IntoView {
         <pick::Repositories />
         <write::Adding />
         <start::Offer />
+        <steps::StepsSheet />
         // A dialog over the window shows the notice itself.
         {move || app.frame.over.get().is_none().then(|| view! { <overlay::Notice /> })}
         <div class="offscreen" role="status" aria-live="polite" data-testid="announcement">

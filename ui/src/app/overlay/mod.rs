@@ -5,6 +5,7 @@ pub(super) mod connect;
 pub(super) mod menu;
 pub(super) mod palette;
 pub(super) mod settings;
+pub(super) mod steps;
 
 use engram_model::Refusal;
 use leptos::{ev, html, prelude::*};
@@ -19,7 +20,7 @@ use super::{
     state::{App, Phase},
 };
 use crate::{
-    app::engine::connection,
+    app::{act, engine::connection},
     commands::{self, Act, Command},
     words::{self, say, sentence},
 };
@@ -147,9 +148,10 @@ pub(crate) fn Notice() -> impl IntoView {
             view! {
                 <div class="notice" class:error=toast.is_error role=role data-testid="notice">
                     {if toast.is_error { Icon::Alert } else { Icon::Check }.draw()}
-                    <p><b>{prose(&toast.text)}</b>" "{prose(&toast.hint)}</p>
+                    <p><b>{prose(&toast.title())}</b>" "{prose(&toast.hint)}</p>
                     {toast.undoes.then(|| view! {
                         <button data-testid="undo" on:click=move |_| frame::undo_last(app)>{say::UNDO}" "<kbd>"Z"</kbd></button>
+                        <button class="plain" data-testid="all-steps" on:click=move |_| act::perform(app, Act::Steps)>{say::steps::ALL}</button>
                     })}
                     <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
                 </div>

@@ -106,6 +106,12 @@ pub fn severity_of(level: Severity) -> String {
     format!("{} severity", severity(level))
 }
 
+pub const SCORE_MEANS: &str = "How certain it is that both claims are about the same thing, 0 to 1";
+
+pub fn score(score: f64) -> String {
+    format!("score {score:.2}")
+}
+
 /// How a conflict was found, on its row.
 pub fn how_found(tier: Tier) -> &'static str {
     match tier {
@@ -160,6 +166,8 @@ pub fn how_settled(how: How) -> &'static str {
         How::Redacted => "Closed automatically: a claim was redacted",
     }
 }
+
+pub const WAS_MERGED: &str = "merged";
 
 /// Which claim was chosen, by its letter.
 pub const CHOSEN: [&str; 2] = ["A was chosen", "B was chosen"];

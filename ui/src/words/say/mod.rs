@@ -25,6 +25,7 @@ pub mod repositories;
 pub mod requests;
 pub mod settings;
 pub mod source;
+pub mod steps;
 pub mod today;
 pub mod write;
 

@@ -297,7 +297,7 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
     // Repeating one of them returns its known conflicts, and the one with the last value.
     let again = Draft {
         pointers: other_evidence(),
-        ..value_draft(20)
+        ..value(20)
     };
     let again = at.put(&at.agent("bob"), again).unwrap();
     assert_eq!((again.conflicts, open_conflicts(&at).len()), (3, found + 1));
@@ -310,6 +310,6 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
     for id in &said[8..] {
         at.forget(&USER, *id).unwrap();
     }
-    let reply = at.put(&USER, value_draft(100)).unwrap();
+    let reply = at.put(&USER, value(100)).unwrap();
     assert_eq!(reply.conflicts + reply.due, 8 + 1);
 }

@@ -121,13 +121,16 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
         let outcome = app.batch.each(ids, to_one).await;
         let undo: Vec<Undo> = outcome.done.iter().filter_map(|it| it.1.clone()).collect();
         tidy_after_all(app, outcome.done.iter().map(|it| it.0).collect(), verdict);
+        if let ([one], [undo]) = (outcome.done.as_slice(), undo.as_slice())
+            && outcome.is_whole()
+        {
+            let holds = rows.get(&one.0).and_then(|it| verdict.holds(it, None));
+            let holds = holds.unwrap_or_default();
+            return app.frame.say_done(verdict.done(), holds, undo.clone());
+        }
         let (text, why) = outcome.in_words(done, say::CONFLICTS);
-        let text = match (outcome.is_whole(), outcome.len()) {
-            (true, 1) => verdict.done(),
-            _ => text.as_str(),
-        };
         app.frame
-            .say_all_done(text, &why, !outcome.is_whole(), undo);
+            .say_all_done(&text, &why, !outcome.is_whole(), undo);
     });
 }
 

@@ -119,6 +119,7 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
         <div class="chips">
             {place}
             <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span>
+            {conflict.score.map(|score| view! { <span class="quiet" title=say::conflicts::SCORE_MEANS data-testid="score">{say::conflicts::score(score)}</span> })}
             {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
             <span class="quiet">{say::conflicts::how_found_in_full(conflict.tier)}", "{clock.lately(conflict.found_at)}</span>
         </div>

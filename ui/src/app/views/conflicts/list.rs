@@ -1,6 +1,8 @@
 //! The list: conflicts by topic, worst first, and its filters.
 
-use engram_model::{Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, Listed};
+use engram_model::{
+    Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, How, Listed,
+};
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::VIEW;
@@ -230,20 +232,22 @@ fn Topic(topic: String, groups: Memo<Vec<Group>>) -> impl IntoView {
         })
     });
     let count = move || rows.with(Vec::len);
+    // The only conflict of a topic names it in its own row.
+    let alone = Memo::new(move |_| count() == 1);
     let told = move || {
         let conflicts = words::format_count(count() as u64, say::CONFLICTS);
         say::conflicts::group(&label, &conflicts)
     };
     view! {
         <div class="topic" role="group" aria-label=told data-testid="conflict-topic" data-topic=topic>
-            <div class="topic-name" aria-hidden="true"><b>{name}</b><span>{move || words::thousands(count() as u64)}</span></div>
-            <For each=move || rows.get() key=|it| *it let:id><Row id /></For>
+            <div class="topic-name" aria-hidden="true" hidden=alone><b>{name}</b><span>{move || words::thousands(count() as u64)}</span></div>
+            <For each=move || rows.get() key=|it| *it let:id><Row id alone /></For>
         </div>
     }
 }
 
 #[component]
-fn Row(id: ConflictId) -> impl IntoView {
+fn Row(id: ConflictId, alone: Memo<bool>) -> impl IntoView {
     let app = App::here();
     let all = app.views.conflicts;
     let conflict = Memo::new(move |_| all.queue.with(|it| it.as_ref()?.get(id)));
@@ -253,7 +257,11 @@ fn Row(id: ConflictId) -> impl IntoView {
         all.chosen.with(chosen)
     });
     let is_selected = move || is_chosen.get().unwrap_or(is_open.get()).to_string();
-    let content = move || conflict.get().map(|it| view_content(&it, app.clock.get()));
+    let content = move || {
+        let row = conflict.get()?;
+        let topic = alone.get().then(|| words::topic_name(&row.b.topic));
+        Some(view_content(&row, topic, app.clock.get()))
+    };
     view! {
         <div class="conflict-row" class:selected=is_open class:chosen=move || is_chosen.get() == Some(true) id=conflict_row_id(id)
             role="option" aria-selected=is_selected data-testid="conflict" data-id=id.to_string()
@@ -264,17 +272,24 @@ fn Row(id: ConflictId) -> impl IntoView {
     }
 }
 
-/// The status, unless that is open; or that the conflict is allowed.
+/// Which side won, or the status, unless that is open; or that the conflict is allowed.
 fn state_word(conflict: &Conflict) -> Option<&'static str> {
     match (conflict.status, &conflict.allowed) {
         (ConflictStatus::Open, None) => None,
         (ConflictStatus::Open, Some(_)) => Some(say::conflicts::ALLOWED),
-        (status, _) => Some(say::conflicts::status(status)),
+        (status, _) => Some(match (conflict.winner(), &conflict.settled) {
+            (Some(side), _) => say::conflicts::CHOSEN[usize::from(side.id != conflict.a.id)],
+            (None, Some(settled)) if settled.how == How::Merge => say::conflicts::WAS_MERGED,
+            _ => say::conflicts::status(status),
+        }),
     }
 }
 
-fn view_content(conflict: &Conflict, clock: Clock) -> impl IntoView + use<> {
+fn view_content(conflict: &Conflict, topic: Option<String>, clock: Clock) -> impl IntoView + use<> {
     let at = conflict.found_at;
+    let score = conflict.score.map(|score| {
+        view! { <span title=say::conflicts::SCORE_MEANS data-testid="conflict-score">{say::conflicts::score(score)}</span> }
+    });
     view! {
         <span class="mark" aria-hidden="true"></span>
         {view_side(&conflict.a)}
@@ -282,6 +297,8 @@ fn view_content(conflict: &Conflict, clock: Clock) -> impl IntoView + use<> {
         {view_side(&conflict.b)}
         <span class="meta">
             <b class="severity">{say::conflicts::severity(conflict.severity)}</b>
+            {score}
+            {topic.map(|it| view! { <span class="of-topic" title=say::engram::TOPIC>{it}</span> })}
             <span>{say::conflicts::how_found(conflict.tier)}</span>
             {state_word(conflict).map(|state| view! { <span class="chip">{state}</span> })}
         </span>

@@ -16,7 +16,10 @@ mod verdict;
 use engram_model::ConflictId;
 use leptos::prelude::*;
 
-pub(crate) use self::state::{Conflicts, show_conflict, show_its_conflict};
+pub(crate) use self::{
+    queue::claim_after,
+    state::{Conflicts, show_conflict, show_its_conflict},
+};
 use super::{Address, View};
 use crate::{
     app::{

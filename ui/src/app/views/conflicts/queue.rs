@@ -66,6 +66,19 @@ impl ConflictVerdict {
         self != Self::Merge
     }
 
+    /// Returns the words that hold after it, if one claim does; `merged` is the wording of a merge.
+    pub fn holds<'a>(self, conflict: &'a Conflict, merged: Option<&'a str>) -> Option<&'a str> {
+        let (a, b) = (&conflict.a, &conflict.b);
+        match self {
+            Self::First => Some(&a.claim),
+            Self::Second | Self::Newer => Some(&b.claim),
+            Self::Surer if a.confidence > b.confidence => Some(&a.claim),
+            Self::Surer => Some(&b.claim),
+            Self::Merge => merged,
+            Self::Dismiss | Self::Allow => None,
+        }
+    }
+
     /// Returns the settlement to send; none if the verdict needs a wording or settles nothing.
     pub fn settle(self, conflict: &Conflict) -> Option<Settle> {
         match self {
@@ -77,6 +90,12 @@ impl ConflictVerdict {
             Self::Merge | Self::Allow => None,
         }
     }
+}
+
+/// Returns the claim that a conflict's verdict chose; without one, the newer claim.
+pub(crate) fn claim_after(conflict: &Conflict) -> String {
+    let side = conflict.winner().unwrap_or(&conflict.b);
+    side.claim.clone()
 }
 
 /// The conflicts of one topic.
@@ -356,6 +375,23 @@ mod tests {
 
     fn numbers(queue: &Queue) -> Vec<ConflictId> {
         queue.rows().iter().map(|it| it.id).collect()
+    }
+
+    #[test]
+    fn what_holds_after_a_verdict_is_the_winner_or_the_merge() {
+        let both = between("It lasts 3 s.", &[], "It lasts 5 s.", &[]);
+        for (verdict, words) in [
+            (ConflictVerdict::First, Some("It lasts 3 s.")),
+            (ConflictVerdict::Second, Some("It lasts 5 s.")),
+            (ConflictVerdict::Newer, Some("It lasts 5 s.")),
+            (ConflictVerdict::Surer, Some("It lasts 5 s.")),
+            (ConflictVerdict::Merge, Some("It lasts 3 to 5 s.")),
+            (ConflictVerdict::Dismiss, None),
+            (ConflictVerdict::Allow, None),
+        ] {
+            let merged = (verdict == ConflictVerdict::Merge).then_some("It lasts 3 to 5 s.");
+            assert_eq!(verdict.holds(&both, merged), words, "{verdict:?}");
+        }
     }
 
     #[test]

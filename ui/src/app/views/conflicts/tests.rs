@@ -3,19 +3,29 @@
 
 use engram_model::{Code, ConflictId, Refusal, Request, Settle};
 use leptos::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{VIEW, gallery, state};
 use crate::app::views::stage::Stage;
 
 fn stage() -> Stage {
-    let stage = Stage::open(&VIEW, |request| match request {
+    stage_with(|request| match request {
+        Request::Resolve(_) => Err(Refusal::new(Code::AlreadySettled, "settled", "")),
+        _ => list_reply(request),
+    })
+}
+
+fn list_reply(request: &Request) -> Result<Value, Refusal> {
+    match request {
         Request::Conflicts(_) => Ok(json!({
             "is": "conflicts", "with": {"conflicts": gallery::all(), "open": 4, "omitted": null, "due": 0},
         })),
-        Request::Resolve(_) => Err(Refusal::new(Code::AlreadySettled, "settled", "")),
         other => panic!("{other:?}"),
-    });
+    }
+}
+
+fn stage_with(answer: fn(&Request) -> Result<Value, Refusal>) -> Stage {
+    let stage = Stage::open(&VIEW, answer);
     state::read(stage.app);
     stage.settle();
     stage.asked();
@@ -64,4 +74,70 @@ fn selected_conflicts_are_judged_one_after_the_other() {
     assert_eq!(dismissed.count(), 2);
     assert!(stage.press("Escape"));
     assert!(!all.is_any_chosen());
+}
+
+#[test]
+fn a_notice_quotes_what_holds_now() {
+    for (key, holds) in [
+        ("a", Some("The auth service allows 1000 req/s per IP.")),
+        (
+            "b",
+            Some("Auth is limited to 2k requests per second per IP…"),
+        ),
+        ("s", Some("The auth service allows 1000 req/s per IP.")),
+        ("x", None),
+    ] {
+        let stage = stage_with(|request| match request {
+            Request::Resolve(resolve) => Ok(json!({
+                "is": "resolved", "with": {
+                    "conflict": resolve.conflict, "status": "resolved", "seq": 1,
+                    "closed": [], "stored": [],
+                },
+            })),
+            _ => list_reply(request),
+        });
+        assert!(stage.press(key));
+        let toast = stage.app.frame.toast.get_untracked().unwrap();
+        let quoted = holds.map(|it| format!("“{it}”")).unwrap_or_default();
+        assert_eq!(toast.hint, quoted, "{key}");
+        assert_eq!(
+            toast.title().ends_with('.'),
+            holds.is_some(),
+            "two sentences"
+        );
+    }
+}
+
+#[test]
+fn undo_goes_back_step_by_step_as_the_journal_has_it() {
+    let stage = stage_with(|request| match request {
+        Request::Feed(_) => Ok(json!({"is": "feed", "with": {
+            "entries": [
+                {"seq": 3, "at": "2026-01-08T10:03:00Z", "by": "user", "change": {"kind": "resolved",
+                    "with": {"id": format!("{:026}", 7), "status": "open"}}},
+                {"seq": 2, "at": "2026-01-08T10:02:00Z", "by": "user", "change": {"kind": "resolved",
+                    "with": {"id": format!("{:026}", 7), "status": "resolved", "how": "winner"}}},
+                {"seq": 1, "at": "2026-01-08T10:01:00Z", "by": "user", "change": {"kind": "resolved",
+                    "with": {"id": format!("{:026}", 6), "status": "dismissed", "how": "dismissed"}}},
+            ],
+            "head": 3, "engrams": 2,
+        }})),
+        Request::Conflict(_) => Ok(json!({"is": "conflict", "with": gallery::all()[0]})),
+        Request::Resolve(resolve) => Ok(json!({"is": "resolved", "with": {
+            "conflict": resolve.conflict, "status": "open", "seq": 4, "closed": [], "stored": [],
+        }})),
+        _ => list_reply(request),
+    });
+    // Nothing was done in this window; the verdict of entry 2 was undone already.
+    assert!(stage.press("z"));
+    let undone = stage.asked().into_iter().find_map(|request| match request {
+        Request::Resolve(resolve) => Some((resolve.conflict.to_string(), resolve.how)),
+        _ => None,
+    });
+    assert_eq!(undone, Some((format!("{:026}", 6), Settle::Undo)));
+    let toast = stage.app.frame.toast.get_untracked().unwrap();
+    assert!(
+        toast.text.contains(crate::words::say::steps::DISMISSED),
+        "{toast:?}"
+    );
 }

@@ -105,13 +105,19 @@ pub(super) fn settle_conflict(
     app.views.conflicts.verdict_refused.set(None);
     let reason = untrack(|| app.views.conflicts.draft_of(conflict.id)).reason;
     spawn_local(async move {
+        let holds = verdict
+            .holds(&conflict, merged.as_deref())
+            .map(str::to_owned);
         let said = say_of_conflict(app, &conflict, verdict, merged, &reason).await;
         app.batch.end();
         match said {
             Ok(undo) => {
                 leave_behind(app, conflict.id, verdict);
                 match undo {
-                    Some(undo) => app.frame.say_done(verdict.done(), &conflict.a.claim, undo),
+                    Some(undo) => {
+                        let holds = holds.unwrap_or_default();
+                        app.frame.say_done(verdict.done(), &holds, undo);
+                    }
                     None => app.frame.say(verdict.done(), ""),
                 }
             }

@@ -1,0 +1,197 @@
+//! The person's steps as a list, newest first, from the journal: each can be undone while it stands.
+
+use engram_model::{Allow, Feed, Refusal, Resolve, Settle, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use crate::{
+    app::{
+        components::refused::view_refusal,
+        frame::Over,
+        overlay::{Heading, Modal},
+        state::App,
+        views::conflicts::claim_after,
+    },
+    selection,
+    steps::{Reversal, Step, StepState, StepSubject, steps_of},
+    tags::Tag,
+    words::{self, say},
+};
+
+/// The most steps that are listed, and the most pages of the journal that are read for them.
+const MOST: usize = 50;
+const PAGES: usize = 3;
+
+/// Reads the person's last steps.
+async fn read_steps(app: App) -> Result<Vec<Step>, Refusal> {
+    let (mut entries, mut before) = (Vec::new(), None);
+    for _ in 0..PAGES {
+        let feed = Feed {
+            before,
+            limit: Some(1000),
+            ..Feed::default()
+        };
+        let page = app.ask(ask::Feed(feed)).await?;
+        entries.extend(page.entries);
+        before = page.next;
+        if before.is_none() || steps_of(&entries).len() >= MOST {
+            break;
+        }
+    }
+    let mut steps = steps_of(&entries);
+    steps.truncate(MOST);
+    Ok(steps)
+}
+
+/// Reads the words of a step that the journal's entries do not have.
+async fn read_words(app: App, of: StepSubject) -> String {
+    let words = match of {
+        StepSubject::Claim(id) => app.ask(ask::Get(id)).await.map(|it| words::claim(&it)),
+        StepSubject::Conflict(id) => app.ask(ask::Conflict(id)).await.map(|it| claim_after(&it)),
+    };
+    words.unwrap_or_default()
+}
+
+async fn reverse(app: App, reversal: Reversal) -> Result<(), Refusal> {
+    match reversal {
+        Reversal::Restore(id) => app.ask(ask::Restore(id)).await.map(|_| ()),
+        Reversal::Forget(id) => app.ask(ask::Forget(id)).await.map(|_| ()),
+        Reversal::Reopen(conflict) => {
+            let resolve = Resolve {
+                conflict,
+                how: Settle::Undo,
+                why: None,
+            };
+            app.ask(ask::Resolve(Box::new(resolve))).await.map(|_| ())
+        }
+        Reversal::Disallow(conflict) => {
+            let allow = Allow {
+                conflict,
+                why: String::new(),
+                undo: true,
+            };
+            app.ask(ask::Allow(allow)).await.map(|_| ())
+        }
+    }
+}
+
+/// Undoes a step, and says which.
+async fn undo_step(app: App, step: Step) {
+    let StepState::Stands(reversal) = step.state else {
+        return;
+    };
+    if !app.batch.begin(say::many::UNDOING, 1) {
+        return;
+    }
+    let words = match step.words.as_str() {
+        "" => read_words(app, step.of).await,
+        words => words.to_owned(),
+    };
+    let undone = reverse(app, reversal).await;
+    app.batch.end();
+    app.stale.touch(Tag::Conflicts);
+    match undone {
+        Ok(()) => {
+            // The last action of this session may be the one that was just undone.
+            app.frame.undo.set(Vec::new());
+            let name = selection::short_name(&words);
+            let what = format!("{}: {}", say::notice::UNDONE, step.did);
+            let name = if name.is_empty() {
+                name
+            } else {
+                say::notice::quoted(&name)
+            };
+            app.frame.say(&what, &name);
+        }
+        Err(refusal) => app.frame.complain(refusal),
+    }
+}
+
+/// Undoes the newest step that stands, as the journal has it.
+pub(crate) fn undo_newest(app: App) {
+    spawn_local(async move {
+        match read_steps(app).await {
+            Ok(steps) => {
+                let stands = |it: &Step| matches!(it.state, StepState::Stands(_));
+                match steps.into_iter().find(stands) {
+                    Some(step) => undo_step(app, step).await,
+                    None => app.frame.warn(say::notice::NO_UNDO, ""),
+                }
+            }
+            Err(refusal) => app.frame.complain(refusal),
+        }
+    });
+}
+
+#[component]
+pub(crate) fn StepsSheet() -> impl IntoView {
+    view! {
+        <Modal over=Over::Steps label=say::steps::TITLE class="steps">
+            <Heading title=say::steps::TITLE />
+            <StepList />
+        </Modal>
+    }
+}
+
+#[component]
+fn StepList() -> impl IntoView {
+    let app = App::here();
+    let steps: RwSignal<Option<Result<Vec<Step>, Refusal>>> = RwSignal::new(None);
+    let read = move || {
+        spawn_local(async move {
+            let mut read = read_steps(app).await;
+            // The dialog may be closed by now.
+            let _ = steps.try_set(Some(read.clone()));
+            for step in read.iter_mut().flatten().filter(|it| it.words.is_empty()) {
+                step.words = read_words(app, step.of).await;
+            }
+            let _ = steps.try_set(Some(read));
+        });
+    };
+    read();
+    let undo = move |step: Step| {
+        spawn_local(async move {
+            undo_step(app, step).await;
+            read();
+        });
+    };
+    move || match steps.get() {
+        None => view! { <p class="quiet" aria-busy="true">{say::steps::READING}</p> }.into_any(),
+        Some(Err(refusal)) => view_refusal(&refusal, ().into_any()),
+        Some(Ok(all)) if all.is_empty() => {
+            view! { <p class="quiet">{say::steps::NONE}</p> }.into_any()
+        }
+        Some(Ok(all)) => {
+            let rows = all
+                .into_iter()
+                .map(|it| view_step(app, it, undo))
+                .collect_view();
+            view! { <ul data-testid="steps">{rows}</ul> }.into_any()
+        }
+    }
+}
+
+fn view_step<U: Fn(Step) + Copy + Send + 'static>(
+    app: App,
+    step: Step,
+    undo: U,
+) -> impl IntoView + use<U> {
+    let clock = app.clock.get();
+    let words = words::visible(&selection::short_name(&step.words));
+    let beside = match &step.state {
+        StepState::Stands(_) => {
+            let own = step.clone();
+            view! { <button data-testid="undo-step" on:click=move |_| undo(own.clone())>{say::UNDO}</button> }
+                .into_any()
+        }
+        StepState::Undone => view! { <span class="quiet">{say::steps::UNDONE}</span> }.into_any(),
+        StepState::Overtaken(by) => view! { <span class="quiet">{by.clone()}</span> }.into_any(),
+    };
+    view! {
+        <li data-testid="step">
+            <time class="quiet" datetime=step.at.to_string()>{clock.moment(step.at)}</time>
+            <b>{step.did}</b>
+            <q dir="auto" hidden=words.is_empty()>{words.clone()}</q>
+            {beside}
+        </li>
+    }
+}

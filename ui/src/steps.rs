@@ -1,0 +1,383 @@
+//! What the person did, newest first, as the journal has it: what can be undone, and what overtook
+//! the rest.
+
+use std::collections::{HashMap, HashSet};
+
+use engram_model::{Change, ConflictId, Did, Engram, EngramId, Entry, How};
+use jiff::Timestamp;
+
+use crate::words::{self, say};
+
+/// What undoes a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reversal {
+    /// This version is restored.
+    Restore(EngramId),
+    /// This claim or to-do is forgotten.
+    Forget(EngramId),
+    /// The verdict on this conflict is undone.
+    Reopen(ConflictId),
+    /// This conflict blocks the gate again.
+    Disallow(ConflictId),
+}
+
+/// What became of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepState {
+    /// It stands, so it can be undone.
+    Stands(Reversal),
+    /// It was undone.
+    Undone,
+    /// Something came after it: what, and by whom.
+    Overtaken(String),
+}
+
+/// What a step was done to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepSubject {
+    /// A version of a claim.
+    Claim(EngramId),
+    /// A conflict.
+    Conflict(ConflictId),
+}
+
+/// One step of the person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Its place in the journal.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What was done.
+    pub did: &'static str,
+    /// To what.
+    pub of: StepSubject,
+    /// The claim; empty if these entries do not have it.
+    pub words: String,
+    /// What became of it.
+    pub state: StepState,
+}
+
+/// What later entries did to claims and conflicts.
+#[derive(Default)]
+struct Later {
+    /// Versions that were restored.
+    restored: HashSet<EngramId>,
+    /// What ended each version.
+    ended: HashMap<EngramId, StepState>,
+    /// What became of the last verdict on each conflict.
+    settled: HashMap<ConflictId, StepState>,
+    /// What became of the permission of each conflict.
+    allowed: HashMap<ConflictId, StepState>,
+    /// What verdicts closed and stored.
+    by_verdict: HashSet<EngramId>,
+    /// The times of the person's claims: what ended at the same time ended with them.
+    stored_at: HashSet<Timestamp>,
+}
+
+/// Returns the person's steps in entries of the journal, which are newest first.
+pub fn steps_of(entries: &[Entry]) -> Vec<Step> {
+    let stored = entries.iter().filter_map(|it| it.change.stored());
+    let all: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
+    let mut later = Later::default();
+    let persons = entries.iter().filter(|it| is_persons(it));
+    let stores = persons.filter(|it| it.change.stored().is_some());
+    later.stored_at = stores.map(|it| it.at).collect();
+    let mut steps = Vec::new();
+    for entry in entries {
+        steps.extend(step_of(entry, &all, &later));
+        later.note(entry, &all);
+    }
+    steps
+}
+
+fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Option<Step> {
+    if !is_persons(entry) {
+        return None;
+    }
+    let step = |did, of, words: String, state| Step {
+        seq: entry.seq,
+        at: entry.at,
+        did,
+        of,
+        words,
+        state,
+    };
+    let state = |known: Option<&StepState>, undo| known.cloned().unwrap_or(StepState::Stands(undo));
+    Some(match &entry.change {
+        Change::Resolved {
+            id, how: Some(how), ..
+        } => {
+            let did = match how {
+                How::Merge => say::steps::MERGED,
+                How::Dismissed => say::steps::DISMISSED,
+                _ => say::steps::SETTLED,
+            };
+            let state = state(later.settled.get(id), Reversal::Reopen(*id));
+            step(did, StepSubject::Conflict(*id), String::new(), state)
+        }
+        Change::Allowed(id) => {
+            let state = state(later.allowed.get(id), Reversal::Disallow(*id));
+            step(
+                say::steps::ALLOWED,
+                StepSubject::Conflict(*id),
+                String::new(),
+                state,
+            )
+        }
+        Change::Forgotten(id) => {
+            let known = all.get(id);
+            let is_part = later.by_verdict.contains(id)
+                || later.stored_at.contains(&entry.at)
+                || known.is_some_and(|it| it.lost.is_some() || it.asks.is_some())
+                || known.is_some_and(|it| is_new_of_person(it));
+            if is_part {
+                return None;
+            }
+            let state = if later.restored.contains(id) {
+                StepState::Undone
+            } else {
+                StepState::Stands(Reversal::Restore(*id))
+            };
+            let words = known.map(|it| words::claim(it)).unwrap_or_default();
+            step(say::steps::FORGOT, StepSubject::Claim(*id), words, state)
+        }
+        Change::Stored(engram) if !later.by_verdict.contains(&engram.id) && !engram.redacted => {
+            let did = match Did::of(&entry.change, |id| all.get(&id).copied())? {
+                Did::Stored => say::steps::ADDED,
+                Did::Asked => say::steps::ASKED,
+                Did::Confirmed => say::steps::CONFIRMED,
+                Did::Corrected => say::steps::CORRECTED,
+                _ => return None,
+            };
+            let undo = match engram.supersedes.filter(|_| engram.asks.is_none()) {
+                Some(before) => Reversal::Restore(before),
+                None => Reversal::Forget(engram.id),
+            };
+            let state = match (engram.valid_until, later.ended.get(&engram.id)) {
+                (Some(_), None) if !later.restored.contains(&engram.id) => {
+                    StepState::Overtaken(say::steps::ENDED.to_owned())
+                }
+                (_, known) => state(known, undo),
+            };
+            step(
+                did,
+                StepSubject::Claim(engram.id),
+                words::claim(engram),
+                state,
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// Whether the person did it.
+fn is_persons(entry: &Entry) -> bool {
+    entry.agent.is_none() && ["", "user"].contains(&entry.by.as_str())
+}
+
+/// Whether a version is a claim or a to-do that the person added: forgetting it undoes that.
+fn is_new_of_person(engram: &Engram) -> bool {
+    engram.agent.is_none()
+        && engram.provenance.created_by == "user"
+        && engram.supersedes.is_none()
+        && engram.restores.is_none()
+}
+
+impl Later {
+    /// Notes what an entry means for those before it.
+    fn note(&mut self, entry: &Entry, all: &HashMap<EngramId, &Engram>) {
+        let is_person = is_persons(entry);
+        let by = if is_person {
+            say::engram::YOU.to_owned()
+        } else {
+            words::person(&entry.by)
+        };
+        let overtaken = |did: &str| StepState::Overtaken(say::steps::overtaken_by(did, &by));
+        match &entry.change {
+            Change::Resolved {
+                id,
+                how,
+                closed,
+                stored,
+                ..
+            } => {
+                let state = match how {
+                    None => StepState::Undone,
+                    Some(_) => overtaken(say::steps::SETTLED_AGAIN),
+                };
+                self.settled.insert(*id, state);
+                self.allowed.insert(*id, overtaken(say::steps::BY_VERDICT));
+                self.by_verdict.extend(closed.iter().chain(stored));
+                for id in closed {
+                    self.ended.insert(*id, overtaken(say::steps::BY_VERDICT));
+                }
+            }
+            Change::Conflict { id, .. } => {
+                self.settled.insert(*id, overtaken(say::steps::SAID_AGAIN));
+            }
+            Change::Disallowed(id) => {
+                self.allowed.insert(*id, StepState::Undone);
+            }
+            Change::Allowed(id) => {
+                self.allowed
+                    .insert(*id, overtaken(say::steps::ALLOWED_AGAIN));
+            }
+            Change::Forgotten(id) => {
+                let undoes = is_person && all.get(id).is_some_and(|it| is_new_of_person(it));
+                let state = if undoes {
+                    StepState::Undone
+                } else {
+                    overtaken(say::steps::FORGOTTEN)
+                };
+                if !self.restored.contains(id) {
+                    self.ended.entry(*id).or_insert(state);
+                }
+            }
+            Change::Redacted(id) => {
+                self.ended.insert(*id, overtaken(say::steps::REDACTED));
+            }
+            Change::Stored(engram) => {
+                self.restored.extend(engram.restores);
+                if let Some(before) = engram.supersedes.filter(|it| engram.restores != Some(*it)) {
+                    let state = match engram.restores {
+                        Some(_) if is_person => StepState::Undone,
+                        _ => overtaken(say::steps::REPLACED),
+                    };
+                    self.ended.insert(before, state);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const AT: &str = "2026-01-08T09:00:00Z";
+
+    fn id(number: u32) -> String {
+        format!("01ARZ3NDEKTSV4RRFFQ69G5F{number:02}")
+    }
+
+    fn stored_change(number: u32, agent: Option<&str>, more: Value) -> Value {
+        let by = if agent.is_some() { "ada" } else { "user" };
+        let mut engram = json!({
+            "id": id(number), "seq": number, "lineage_id": id(1), "project": id(0),
+            "claim": format!("Claim {number}."), "kind": "fact", "fact_type": "observation",
+            "scope": "project", "topic": "",
+            "pointers": [{"type": "repo", "ref": "repo:a.rs#L1@abc1234"}],
+            "confidence": 0.7, "durability": "durable", "tags": [], "hash_keys": [], "entities": [],
+            "provenance": {"created_at": AT, "created_by": by, "source": "agent"},
+            "agent": agent, "content_hash": number.to_string(), "valid_from": AT,
+            "recorded_at": AT, "memory_op": "add", "verified": true
+        });
+        for (key, value) in more.as_object().unwrap() {
+            engram[key] = value.clone();
+        }
+        json!({"kind": "stored", "with": engram})
+    }
+
+    /// Entries, newest first; each at its own time.
+    fn entries(all: Vec<(Option<&str>, Value)>) -> Vec<Entry> {
+        let count = all.len();
+        let entry = |(at, (agent, change)): (usize, (Option<&str>, Value))| {
+            let by = if agent.is_some() { "ada" } else { "user" };
+            let mut entry = json!({
+                "seq": count - at, "at": format!("2026-01-08T10:{:02}:00Z", count - at), "by": by,
+                "change": change,
+            });
+            if let Some(agent) = agent {
+                entry["agent"] = json!(agent);
+            }
+            serde_json::from_value(entry).unwrap()
+        };
+        all.into_iter().enumerate().map(entry).collect()
+    }
+
+    fn states_of(all: Vec<(Option<&str>, Value)>) -> Vec<(&'static str, String)> {
+        let state = |state| match state {
+            StepState::Stands(_) => "stands".to_owned(),
+            StepState::Undone => "undone".to_owned(),
+            StepState::Overtaken(by) => by,
+        };
+        let steps = steps_of(&entries(all)).into_iter();
+        steps.map(|it| (it.did, state(it.state))).collect()
+    }
+
+    fn verdict_change(how: Value, closed: u32) -> Value {
+        json!({"kind": "resolved", "with": {
+            "id": id(90), "status": "resolved", "how": how, "closed": [id(closed)], "stored": [],
+        }})
+    }
+
+    #[test]
+    fn steps_are_the_persons_and_say_what_became_of_them() {
+        let ended = json!({"valid_until": "2026-01-09T09:00:00Z"});
+        let steps = states_of(vec![
+            // An agent corrects what the person added.
+            (
+                Some("h1"),
+                stored_change(6, Some("h1"), json!({"supersedes": id(5)})),
+            ),
+            (None, stored_change(5, None, ended)),
+            (None, json!({"kind": "forgotten", "with": id(4)})),
+            (None, verdict_change(json!("winner"), 3)),
+            // What a verdict ends is no step of its own.
+            (None, json!({"kind": "forgotten", "with": id(3)})),
+            (Some("h1"), stored_change(3, Some("h1"), json!({}))),
+        ]);
+        assert_eq!(
+            steps,
+            [
+                (
+                    say::steps::ADDED,
+                    say::steps::overtaken_by(say::steps::REPLACED, "ada")
+                ),
+                (say::steps::FORGOT, "stands".to_owned()),
+                (say::steps::SETTLED, "stands".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_undo_is_no_step_and_marks_the_one_that_it_undoes() {
+        let steps = states_of(vec![
+            (
+                None,
+                stored_change(5, None, json!({"restores": id(4), "supersedes": id(4)})),
+            ),
+            (None, verdict_change(Value::Null, 3)),
+            (None, verdict_change(json!("winner"), 3)),
+            (None, json!({"kind": "forgotten", "with": id(4)})),
+            (None, json!({"kind": "disallowed", "with": id(90)})),
+            (None, json!({"kind": "allowed", "with": id(90)})),
+        ]);
+        assert_eq!(
+            steps,
+            [
+                (say::steps::SETTLED, "undone".to_owned()),
+                (say::steps::FORGOT, "undone".to_owned()),
+                (say::steps::ALLOWED, "undone".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_verdict_on_what_was_said_again_is_overtaken() {
+        let again = json!({"kind": "conflict", "with": {
+            "id": id(90), "engrams": [id(1), id(2)], "tier": "tier0_entity", "severity": "high",
+        }});
+        let steps = states_of(vec![
+            (Some("h1"), again),
+            (None, verdict_change(json!("winner"), 3)),
+        ]);
+        let overtaken = say::steps::overtaken_by(say::steps::SAID_AGAIN, "ada");
+        assert_eq!(steps, [(say::steps::SETTLED, overtaken)]);
+    }
+}
