@@ -270,17 +270,6 @@ impl Applied<'_> {
         beside::erase(self.connection, redaction)
     }
 
-    /// The first time counts.
-    fn reach(&self, lines: &[u64]) -> Result<()> {
-        for line in lines {
-            self.run(
-                "INSERT OR IGNORE INTO reached (line, agent, seq) VALUES (?1, ?2, ?3)",
-                params![*line as i64, self.agent.map_or("", |it| &it.0), self.seq],
-            )?;
-        }
-        Ok(())
-    }
-
     fn request(&self, requested: &Requested) -> Result<()> {
         self.run(
             "INSERT INTO request (seq, id, project, agent, pointer, tokens, state)

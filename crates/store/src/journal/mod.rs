@@ -5,6 +5,7 @@ mod apply;
 mod beside;
 mod carry;
 mod erasable;
+mod reach;
 mod replay;
 
 use std::sync::LazyLock;
