@@ -182,16 +182,6 @@ fn measure(engine: &Engine) {
             ..Feed::default()
         })
     };
-    let text = |text: &str| Filter {
-        text: text.to_owned(),
-        ..Filter::default()
-    };
-    let search = |words: &str| {
-        Request::Search(Search {
-            filter: text(words),
-            limit: None,
-        })
-    };
     let kind = Filter {
         kinds: vec![Kind::ALL[0]],
         ..Filter::default()
@@ -256,4 +246,18 @@ fn measure(engine: &Engine) {
         let at = |q: f64| times[((times.len() - 1) as f64 * q) as usize].as_secs_f64() * 1e3;
         println!("| {what} | {:.1} ms | {:.1} ms |", at(0.5), at(0.95));
     }
+}
+
+fn text(text: &str) -> Filter {
+    Filter {
+        text: text.to_owned(),
+        ..Filter::default()
+    }
+}
+
+fn search(words: &str) -> Request {
+    Request::Search(Search {
+        filter: text(words),
+        limit: None,
+    })
 }
