@@ -252,7 +252,7 @@ pub(crate) fn read_stored(name: &str) -> Option<String> {
 
 /// Keeps a value between visits; returns whether that worked.
 pub(crate) fn write_stored(name: &str, text: &str) -> bool {
-    let store = window().local_storage().ok().flatten();
+    let store = page().and_then(|_| window().local_storage().ok().flatten());
     store.is_some_and(|it| it.set_item(name, text).is_ok())
 }
 
