@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use engram_model::{Piece, Side, SourceLine};
+use engram_model::{DiffSide, Piece, SourceLine};
 
 /// Columns between tab stops (`5-drift.css` has the same).
 const TAB: usize = 4;
@@ -11,7 +11,7 @@ const TAB: usize = 4;
 pub fn without_indent(lines: &[SourceLine]) -> Vec<SourceLine> {
     let full = lines
         .iter()
-        .filter(|it| it.side != Side::Hunk && !it.text.trim().is_empty());
+        .filter(|it| it.side != DiffSide::Hunk && !it.text.trim().is_empty());
     let common = full
         .map(|it| indent(&it.text))
         .reduce(|a, b| &a[..a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()]);
@@ -75,10 +75,10 @@ mod tests {
     fn lines(texts: &[&str]) -> Vec<SourceLine> {
         let line = |text: &&str| SourceLine {
             side: match text.chars().next() {
-                Some('-') => Side::Removed,
-                Some('+') => Side::Added,
-                Some('~') => Side::Hunk,
-                _ => Side::Both,
+                Some('-') => DiffSide::Removed,
+                Some('+') => DiffSide::Added,
+                Some('~') => DiffSide::Hunk,
+                _ => DiffSide::Both,
             },
             text: text[1..].to_owned(),
             ..SourceLine::default()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use engram_model::{Side, SourceLine};
+use engram_model::{DiffSide, SourceLine};
 
 use crate::compare::{ComparisonRow, comparison_rows};
 
@@ -37,7 +37,7 @@ pub fn suggestion_for(claim: &str, changes: &[SourceLine]) -> Option<Suggestion>
         let (Some(then), Some(now)) = (pair.then, pair.now) else {
             continue;
         };
-        if then.side != Side::Removed || !then.marked {
+        if then.side != DiffSide::Removed || !then.marked {
             continue;
         }
         let Some((old, new)) = changed_value(&then.text, &now.text) else {
@@ -156,9 +156,9 @@ mod tests {
     fn lines(texts: &[&str]) -> Vec<SourceLine> {
         let line = |text: &&str| SourceLine {
             side: match text.chars().next() {
-                Some('-') => Side::Removed,
-                Some('+') => Side::Added,
-                _ => Side::Both,
+                Some('-') => DiffSide::Removed,
+                Some('+') => DiffSide::Added,
+                _ => DiffSide::Both,
             },
             marked: !text.starts_with('+'),
             text: text[1..].to_owned(),

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use engram_model::{EngramId, FeedPage, Filter, SearchReply, Verdict};
+use engram_model::{AnswerQuality, EngramId, FeedPage, Filter, SearchReply};
 
 use super::EngramList;
 
@@ -10,7 +10,7 @@ use super::EngramList;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// How well the first engram answers.
-    pub verdict: Verdict,
+    pub verdict: AnswerQuality,
     /// How many engrams were found but are not listed.
     pub omitted: u64,
     /// Whether older versions are not searched yet.

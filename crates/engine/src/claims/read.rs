@@ -135,6 +135,7 @@ pub(crate) fn page_of(
     is_past: bool,
 ) -> Result<FeedPage, Refusal> {
     entries.iter_mut().for_each(names::fill_shown_names);
+    let visibility = cx.visibility()?;
     let mut replaced = Vec::new();
     for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
         if is_past {

@@ -4,8 +4,8 @@
 use std::{collections::HashSet, ops::Range};
 
 use engram_model::{
-    Code, Engram, Facets, Filter, Query, Refusal, Search, SearchReply, Verdict, literal_marks,
-    marks, merge_marks,
+    AnswerQuality, Code, Engram, Facets, Filter, Query, Refusal, Search, SearchReply,
+    literal_marks, marks, merge_marks,
 };
 
 use crate::{
@@ -45,10 +45,10 @@ pub(crate) fn search_list(cx: &Context<'_>, search: &Search) -> Result<SearchRep
     })?;
     read::fill_health(cx, &mut page, is_past);
     let verdict = match (containing.is_empty(), ranking.ranked.first()) {
-        (false, _) => Verdict::Strong,
-        (true, Some(best)) if best.is_strong => Verdict::Strong,
-        (true, Some(_)) => Verdict::Weak,
-        (true, None) => Verdict::None,
+        (false, _) => AnswerQuality::Strong,
+        (true, Some(best)) if best.is_strong => AnswerQuality::Strong,
+        (true, Some(_)) => AnswerQuality::Weak,
+        (true, None) => AnswerQuality::None,
     };
     let as_typed: HashSet<u64> = containing.into_iter().collect();
     let found = page.entries.iter().filter_map(|it| it.change.stored());

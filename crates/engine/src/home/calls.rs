@@ -338,6 +338,8 @@ mod tests {
             name,
             with: Value::Null,
             at: Timestamp::UNIX_EPOCH,
+            label: None,
+            repository: None,
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use std::{ops::Range, sync::Arc, time::Duration};
 
-use engram_model::{Engram, Filter, Recent, Search as SearchRequest, SearchReply, Verdict, ask};
+use engram_model::{
+    AnswerQuality, Engram, Filter, Recent, Search as SearchRequest, SearchReply, ask,
+};
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use crate::{
@@ -177,8 +179,8 @@ fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<Pale
 fn claims_of(answer: &SearchReply, query: &str) -> Vec<PaletteMatch> {
     let each = match answer.verdict {
         _ if query.trim().chars().count() < FEW => 0,
-        Verdict::Strong => 55,
-        Verdict::Weak | Verdict::None => 45,
+        AnswerQuality::Strong => 55,
+        AnswerQuality::Weak | AnswerQuality::None => 45,
     };
     let score = each * query.split_whitespace().count().min(16) as i32;
     let stored = answer.page.entries.iter();
@@ -406,7 +408,7 @@ mod tests {
     use super::*;
     use crate::app::{gallery::made_up::engrams, views::stage::Stage};
 
-    fn answer(verdict: Verdict) -> SearchReply {
+    fn answer(verdict: AnswerQuality) -> SearchReply {
         let engram = &engrams()[0];
         SearchReply {
             verdict,
@@ -445,7 +447,7 @@ mod tests {
         }
         assert!(!found("", None).iter().any(|it| it == "Theme: Dark"));
         // A claim that answers comes before scattered letters, and after words of a title.
-        let strong = answer(Verdict::Strong);
+        let strong = answer(AnswerQuality::Strong);
         let claim = engrams()[0].claim.clone();
         assert_eq!(found("how do retries back off", Some(&strong))[0], claim);
         let settings = found("settings", Some(&strong));

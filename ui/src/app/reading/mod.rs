@@ -6,7 +6,7 @@ pub(super) mod history;
 
 use std::{collections::HashMap, sync::Arc};
 
-use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, Standing, ask};
+use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, SpanNow, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, frame::Undo, repositories, state::App, views::feed};
@@ -62,7 +62,7 @@ pub(crate) struct ReadingState {
     /// Whether its lines read differently now.
     pub(crate) has_changes: RwSignal<bool>,
     /// How the working tree reads where its evidence was pinned, as shown, by pointer.
-    pub(crate) standings: RwSignal<HashMap<String, Arc<Standing>>>,
+    pub(crate) standings: RwSignal<HashMap<String, Arc<SpanNow>>>,
     /// The engram that an undo returned to: it stays open even if a queue does not list it yet.
     pub(crate) returned: RwSignal<Option<EngramId>>,
     /// The action on an engram that waits for confirmation.
@@ -241,8 +241,8 @@ pub(crate) fn current_engram(app: App) -> Option<Arc<Engram>> {
 }
 
 /// Records how the working tree reads where a pointer was pinned, as the person sees it.
-pub(crate) fn learn_standing(app: App, pointer: &Pointer, standing: &Arc<Standing>) {
-    let learn = |all: &mut HashMap<String, Arc<Standing>>| {
+pub(crate) fn learn_standing(app: App, pointer: &Pointer, standing: &Arc<SpanNow>) {
+    let learn = |all: &mut HashMap<String, Arc<SpanNow>>| {
         all.insert(pointer.to_string(), standing.clone());
     };
     app.reading.standings.update(learn);

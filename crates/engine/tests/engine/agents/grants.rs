@@ -188,6 +188,11 @@ fn who_may_grant_what_to_whom() {
         ),
         (
             &agent_named("ada"),
+            grant_wanted("ada", POINTER),
+            Some(Code::ScopeDenied),
+        ),
+        (
+            &agent_named("ada"),
             grant_wanted("bob", POINTER),
             Some(Code::NotFound),
         ),
@@ -195,11 +200,6 @@ fn who_may_grant_what_to_whom() {
             &agent_named("ada"),
             grant_wanted("lead", POINTER),
             Some(Code::NotFound),
-        ),
-        (
-            &agent_named("ada"),
-            grant_wanted("lead", POINTER),
-            Some(Code::ScopeDenied),
         ),
         (&USER, grant_wanted("ghost", POINTER), Some(Code::NotFound)),
         (

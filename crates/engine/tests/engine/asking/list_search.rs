@@ -1,7 +1,9 @@
 //! The window's search: it answers as a query does, finds pasted text too, and keeps the rest of
 //! the filter.
 
-use engram_model::{Caller, Draft, Engram, Filter, Kind, Query, Search, SearchReply, Verdict, ask};
+use engram_model::{
+    AnswerQuality, Caller, Draft, Engram, Filter, Kind, Query, Search, SearchReply, ask,
+};
 
 use crate::fixture::{Asked, Sandbox, USER, draft};
 
@@ -125,12 +127,12 @@ fn pasted_text_is_found_as_it_is() {
         ),
     ] {
         let reply = search(&asked, text(pasted));
-        assert_eq!(reply.verdict, Verdict::Strong, "{pasted}");
+        assert_eq!(reply.verdict, AnswerQuality::Strong, "{pasted}");
         let first = marked_claims(&reply)[0].clone();
         assert!(first.contains(claim), "{pasted}: {first}");
     }
     let reply = search(&asked, text("100%_"));
-    assert_eq!(reply.verdict, Verdict::None);
+    assert_eq!(reply.verdict, AnswerQuality::None);
     assert!(reply.page.entries.is_empty());
 }
 
@@ -201,5 +203,5 @@ fn a_search_without_words_and_one_by_an_agent_are_refused() {
     refused(&USER, text("x"), Some(201));
     refused(&USER, text(&"x ".repeat(2_000)), None);
     refused(&asked.agent("codex"), text("x"), None);
-    assert_eq!(search(&asked, text("!!!")).verdict, Verdict::None);
+    assert_eq!(search(&asked, text("!!!")).verdict, AnswerQuality::None);
 }

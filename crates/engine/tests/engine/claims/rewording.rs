@@ -4,7 +4,7 @@ use std::fs;
 
 use engram_model::{
     Code, Engram, EngramId, Evidence, PointerInput, PointerType, Reading, Refusal, Rewording,
-    SeenEvidence, Standing, ask,
+    SeenEvidence, SpanNow, ask,
 };
 
 use crate::fixture::{
@@ -12,7 +12,7 @@ use crate::fixture::{
     evidence::{SPAN, Tree, claim_citing, health_of, line_of},
 };
 
-fn seen_now(at: &Asked, id: EngramId) -> (SeenEvidence, Standing) {
+fn seen_now(at: &Asked, id: EngramId) -> (SeenEvidence, SpanNow) {
     let pointer = at.get(&USER, id).unwrap().pointers.remove(0);
     let asked = ask::Standing(PointerInput::from(pointer.clone()));
     let standing = *at.0.ask(&USER, asked).unwrap();

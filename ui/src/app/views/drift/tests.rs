@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use engram_model::{Code, Engram, Filter, Reading, Refusal, Request, Side, SourceLine, Standing};
+use engram_model::{
+    Code, DiffSide, Engram, Filter, Reading, Refusal, Request, SourceLine, SpanNow,
+};
 use leptos::prelude::*;
 
 use super::VIEW;
@@ -36,25 +38,25 @@ fn open(standing: &str, claim: &str) -> (Stage, Arc<Engram>) {
     (stage, engram)
 }
 
-fn line(side: Side, text: &str) -> SourceLine {
+fn line(side: DiffSide, text: &str) -> SourceLine {
     SourceLine {
         side,
         text: text.to_owned(),
-        marked: side == Side::Removed,
+        marked: side == DiffSide::Removed,
         ..SourceLine::default()
     }
 }
 
 /// Shows the person that the evidence of the claim was edited.
 fn show_edited(stage: &Stage, engram: &Engram) {
-    let standing = Standing {
+    let standing = SpanNow {
         reading: Reading::Edited,
         path: None,
         lines: None,
         digest: Some(DIGEST.to_owned()),
         changes: vec![
-            line(Side::Removed, "MAX = 4093"),
-            line(Side::Added, "MAX = 4096"),
+            line(DiffSide::Removed, "MAX = 4093"),
+            line(DiffSide::Added, "MAX = 4096"),
         ],
         hidden: 0,
         media: None,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Change, Code, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, Refusal, SAMPLE,
-    SearchReply, Verdict, literal_marks,
+    AnswerQuality, Change, Code, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, Refusal,
+    SAMPLE, SearchReply, literal_marks,
 };
 use leptos::prelude::*;
 
@@ -37,8 +37,8 @@ pub(crate) fn Exhibits() -> impl IntoView {
             <Frame title="several are selected" set=|app| picked(app, None)><List /></Frame>
             <Frame title="paused, with news" set=paused><List /></Frame>
             <Frame title="a sample" set=sample><List /></Frame>
-            <Frame title="what a search found" set=|app| search(app, Verdict::Strong)><List /></Frame>
-            <Frame title="only what is related" set=|app| search(app, Verdict::Weak)><List /></Frame>
+            <Frame title="what a search found" set=|app| search(app, AnswerQuality::Strong)><List /></Frame>
+            <Frame title="only what is related" set=|app| search(app, AnswerQuality::Weak)><List /></Frame>
             <Frame title="filtered to nothing" set=no_match><List /></Frame>
             <Frame title="no claim in doubt" set=set::no_drift><List /></Frame>
             <Frame title="what it can be limited to" set=panel><List /></Frame>
@@ -150,7 +150,7 @@ fn no_match(app: App) {
 }
 
 /// Shows the answer of a search.
-fn search(app: App, verdict: Verdict) {
+fn search(app: App, verdict: AnswerQuality) {
     let all = engrams();
     let filter = Filter {
         text: "how do retries back off".to_owned(),

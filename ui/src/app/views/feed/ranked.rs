@@ -1,6 +1,6 @@
 //! The line above the answer of a search: in which order it is, and how well it answers.
 
-use engram_model::Verdict;
+use engram_model::AnswerQuality;
 use leptos::prelude::*;
 
 use crate::{
@@ -30,8 +30,8 @@ pub(super) fn RankedNote() -> impl IntoView {
 /// In plain words: the order, how many of how many, and whether the first one answers.
 fn note(ranked: &Ranked, listed: usize) -> String {
     let order = match ranked.verdict {
-        Verdict::Strong => say::list::BEST_FIRST,
-        Verdict::Weak | Verdict::None => say::list::ONLY_RELATED,
+        AnswerQuality::Strong => say::list::BEST_FIRST,
+        AnswerQuality::Weak | AnswerQuality::None => say::list::ONLY_RELATED,
     };
     let mut note = order.to_owned();
     if ranked.omitted > 0 {
@@ -64,10 +64,10 @@ mod tests {
             feed.load_ranked(reply, Filter::default());
             feed.ranked().map(|it| note(it, 200))
         };
-        let strong = told(Verdict::Strong, None, None);
+        let strong = told(AnswerQuality::Strong, None, None);
         assert_eq!(strong.as_deref(), Some("Best match first."));
         assert_eq!(
-            told(Verdict::Weak, Some(1_034), Some(5)).as_deref(),
+            told(AnswerQuality::Weak, Some(1_034), Some(5)).as_deref(),
             Some(
                 "No close match: these claims are related, best first. The best 200 of 1,234 are listed. Older claims are still being indexed."
             )

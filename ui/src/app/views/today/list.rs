@@ -10,10 +10,9 @@ use super::{
 use crate::{
     app::{
         components::inbox::{Instead, ListBox, ListPane},
-        dom,
+        dom::{self, LIST},
         frame::room,
         state::App,
-        views::LIST,
     },
     words::{self, say},
 };
