@@ -75,37 +75,41 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             ran?;
             Ok(ExitCode::SUCCESS)
         }
-        ref verb => {
-            let (caller, request) = (caller_of(verb), request_of(verb, &World::system())?);
-            let engine = open_engine(&cli)?;
-            let elsewhere = Elsewhere {
-                home: home_folder(&cli)?,
-                is_silent: json,
-            };
-            let reply = elsewhere.answer(&engine, &caller, request)?;
-            match (verb, &reply) {
-                (Verb::Sample { remove: true }, Reply::Sample(sample)) if !json => {
-                    print::print_removed(sample);
-                }
-                (Verb::Conflicts(asked), Reply::Conflicts(page)) if !json => {
-                    out::print_line(&conflicts::conflicts_text(page, &filter_of(asked)));
-                }
-                (_, Reply::Gate(gate)) if !json => {
-                    let open = engine.ask(
-                        &caller,
-                        ask::Conflicts(ConflictFilter {
-                            limit: Some(MOST_CONFLICTS_ON_PAGE),
-                            ..ConflictFilter::default()
-                        }),
-                    )?;
-                    out::print_line(&conflicts::gate_text(gate, &open.conflicts));
-                }
-                _ => print::print_reply(&reply, json),
-            }
-            engine.leave_in_order()?;
-            Ok(exit_code(verb, &reply))
-        }
+        ref verb => answer_verb(&cli, verb),
     }
+}
+
+/// Asks the engine what a verb asks, and prints the answer.
+fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
+    let json = cli.json;
+    let (caller, request) = (caller_of(verb), request_of(verb, &World::system())?);
+    let engine = open_engine(cli)?;
+    let elsewhere = Elsewhere {
+        home: home_folder(cli)?,
+        is_silent: json,
+    };
+    let reply = elsewhere.answer(&engine, &caller, request)?;
+    match (verb, &reply) {
+        (Verb::Sample { remove: true }, Reply::Sample(sample)) if !json => {
+            print::print_removed(sample);
+        }
+        (Verb::Conflicts(asked), Reply::Conflicts(page)) if !json => {
+            out::print_line(&conflicts::conflicts_text(page, &filter_of(asked)));
+        }
+        (_, Reply::Gate(gate)) if !json => {
+            let open = engine.ask(
+                &caller,
+                ask::Conflicts(ConflictFilter {
+                    limit: Some(MOST_CONFLICTS_ON_PAGE),
+                    ..ConflictFilter::default()
+                }),
+            )?;
+            out::print_line(&conflicts::gate_text(gate, &open.conflicts));
+        }
+        _ => print::print_reply(&reply, json),
+    }
+    engine.leave_in_order()?;
+    Ok(exit_code(verb, &reply))
 }
 
 /// Returns the exit code for hooks: 1 if the reply to a check is a reason to stop.

@@ -294,9 +294,9 @@ pub(crate) fn shortcuts_like(
     let mut groups = groups();
     for (title, commands) in &mut groups {
         let is_group = title.to_lowercase().starts_with(&wanted);
-        commands.retain(|it| {
-            let fits = is_group || has_key(it) || fuzzy::fit(&wanted, it.title).is_some();
-            !it.keys.is_empty() && fits
+        commands.retain(|command| {
+            let fits = is_group || has_key(command) || fuzzy::fit(&wanted, command.title).is_some();
+            !command.keys.is_empty() && fits
         });
     }
     groups.retain(|(_, commands)| !commands.is_empty());

@@ -375,6 +375,7 @@ const LEADS: &[(&str, &[&str])] = &[
         "conflicts",
         &[
             "act.rs",
+            "overlay/steps.rs",
             "reading/detail.rs",
             "reading/history.rs",
             "views/today/state.rs",

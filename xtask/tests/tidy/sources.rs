@@ -42,6 +42,7 @@ const WRITES_TABLES: &[&str] = &[
     "home/schema.rs",
     "journal/mod.rs",
     "recover.rs",
+    "reach.rs",
     "replay.rs",
     "sides.rs",
 ];

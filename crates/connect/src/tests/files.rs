@@ -246,7 +246,7 @@ fn a_folder_that_links_out_of_the_repository_is_refused() {
     let change = connect(Client::Cursor, &place);
     assert_eq!(change.path(), root.join("editor/mcp.json"));
     let shown = change.write_as_shown(None).unwrap();
-    assert!(matches!(shown, ConnectReply::Shown(it) if it.files[0].link.is_some()));
+    assert!(matches!(shown, ConnectReply::Shown(change) if change.files[0].link.is_some()));
     write(|| connect(Client::Cursor, &place));
     write(|| undo(Client::Cursor, &place));
     assert!(root.join("editor").is_dir() && !root.join("editor/mcp.json").exists());

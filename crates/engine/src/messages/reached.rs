@@ -59,8 +59,8 @@ impl ReachedLines {
     fn due(&self, agent: &AgentId, head: u64) -> Option<BTreeSet<u64>> {
         let all = self.lock();
         match all.get(agent) {
-            Some(it) if it.lines.is_empty() && it.looked == Some(head) => None,
-            Some(it) => Some(it.lines.clone()),
+            Some(sent) if sent.lines.is_empty() && sent.looked == Some(head) => None,
+            Some(sent) => Some(sent.lines.clone()),
             None => Some(BTreeSet::new()),
         }
     }
@@ -71,8 +71,8 @@ impl ReachedLines {
     }
 
     fn set_recorded(&self, agent: &AgentId, lines: &BTreeSet<u64>) {
-        if let Some(it) = self.lock().get_mut(agent) {
-            it.lines.retain(|line| !lines.contains(line));
+        if let Some(sent) = self.lock().get_mut(agent) {
+            sent.lines.retain(|line| !lines.contains(line));
         }
     }
 }

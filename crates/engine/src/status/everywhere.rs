@@ -123,13 +123,13 @@ pub(crate) fn list_waiting(engine: &Engine) -> Result<Vec<RepositoryWaiting>, Re
     let now = engine.world.now();
     engine.store.read(|tx| {
         let waiting = tx.waiting_projects(now)?.into_iter();
-        let in_place = |it: ProjectWaiting| {
-            let located = tx.projects().located(it.project)?;
+        let in_place = |waiting: ProjectWaiting| {
+            let located = tx.projects().located(waiting.project)?;
             Ok(RepositoryWaiting {
-                project: it.project,
+                project: waiting.project,
                 path: located.map(|it| project::tree_of(PathBuf::from(it.common_dir))),
-                conflicts: it.conflicts,
-                requests: it.requests,
+                conflicts: waiting.conflicts,
+                requests: waiting.requests,
             })
         };
         waiting.map(in_place).collect()

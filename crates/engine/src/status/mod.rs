@@ -109,7 +109,7 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
         Ok(StatusReply {
             status: if count.is_empty { "empty" } else { "ready" }.to_owned(),
             next: if has_todo {
-                NEXT_TODO.to_owned()
+                ANSWER_TODOS_FIRST.to_owned()
             } else {
                 next_step(user, here.is_some(), count.is_empty)
             },
@@ -232,7 +232,7 @@ fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStat
 }
 
 /// The next step of an agent whose brief has something to do.
-const NEXT_TODO: &str = "Do the to-dos in brief: answer each with engram_commit, with its corrects_lineage. Call engram_query before you work on an area; commit what you learn with engram_commit.";
+const ANSWER_TODOS_FIRST: &str = "Do the to-dos in brief: answer each with engram_commit, with its corrects_lineage. Call engram_query before you work on an area; commit what you learn with engram_commit.";
 
 fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
     match (user, is_empty) {

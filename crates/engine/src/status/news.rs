@@ -95,81 +95,82 @@ fn add_entry(
         at: entry.at,
         why: None,
     });
-    let project = entry.project;
-    let mut add = |what: NewsKind, by: String, id: String, text: String, drifted: Vec<EngramId>| {
-        let row = rows
-            .entry((project, what, by))
-            .or_insert_with(|| CountedRow {
-                newest: entry.clone(),
-                id,
-                text: engram_model::shorten(&text, TEXT).to_string(),
-                count: 0,
-                drifted: BTreeSet::new(),
-            });
-        row.count += 1;
-        row.drifted.extend(drifted);
+    let Some(news) = news_of(tx, &entry, by)? else {
+        return Ok(());
     };
-    match entry.kind() {
-        // What the user said is no news to them, and a conflict is told by its own entry.
-        Some(OperationKind::Stored) if is_users(&by) || entry.by == names::ENGINE => {}
-        Some(OperationKind::Stored) => {
-            if let Some(engram) = tx.engram_at(entry.seq)? {
-                add(
-                    NewsKind::Learned,
-                    by,
-                    engram.id.to_string(),
-                    engram.claim,
-                    Vec::new(),
-                );
-            }
-        }
-        _ => match entry.readable_operation() {
-            Some(Operation::Conflicted(found)) => {
-                let pair = tx.conflict(found.id)?;
-                if pair.is_some_and(|it| it.status == ConflictStatus::Open) {
-                    let newer = tx.engram(found.engrams[1])?;
-                    let by = newer.as_ref().map(names::author_of).unwrap_or_default();
-                    let text = newer.map(|it| it.claim).unwrap_or_default();
-                    add(
-                        NewsKind::Contradicted,
-                        by,
-                        found.id.to_string(),
-                        text,
-                        Vec::new(),
-                    );
-                }
-            }
-            Some(Operation::Requested(asked)) => {
-                let request = tx.grants().request(project, &asked.id)?;
-                if request.is_some_and(|it| it.state == RequestState::Waiting) {
-                    add(
-                        NewsKind::Asked,
-                        by,
-                        asked.id.clone(),
-                        asked.pointer.clone(),
-                        Vec::new(),
-                    );
-                }
-            }
-            // Other working trees have a drift of their own.
-            Some(Operation::Anchored(anchored)) if anchored.worktree.is_empty() => {
-                let is_off = |it: &engram_model::Health| Evidence::DRIFTED.contains(&it.standing);
-                let off = anchored.engrams.iter().filter(|it| is_off(&it.health));
-                let off: Vec<EngramId> = off.map(|it| it.id).collect();
-                if !off.is_empty() {
-                    add(
-                        NewsKind::Drifted,
-                        String::new(),
-                        String::new(),
-                        String::new(),
-                        off,
-                    );
-                }
-            }
-            _ => {}
-        },
-    }
+    let row = rows
+        .entry((entry.project, news.what, news.by))
+        .or_insert_with(|| CountedRow {
+            newest: entry,
+            id: news.id,
+            text: engram_model::shorten(&news.text, TEXT).to_string(),
+            count: 0,
+            drifted: BTreeSet::new(),
+        });
+    row.count += 1;
+    row.drifted.extend(news.drifted);
     Ok(())
+}
+
+/// What an entry tells that is still news.
+struct EntryNews {
+    what: NewsKind,
+    by: String,
+    id: String,
+    text: String,
+    drifted: Vec<EngramId>,
+}
+
+impl EntryNews {
+    fn new(what: NewsKind, by: String, id: impl ToString, text: String) -> Self {
+        Self {
+            what,
+            by,
+            id: id.to_string(),
+            text,
+            drifted: Vec::new(),
+        }
+    }
+}
+
+fn news_of(tx: &Reader<'_>, entry: &Journalled, by: String) -> Result<Option<EntryNews>, Refusal> {
+    if entry.kind() == Some(OperationKind::Stored) {
+        // What the user said is no news to them, and a conflict is told by its own entry.
+        if is_users(&by) || entry.by == names::ENGINE {
+            return Ok(None);
+        }
+        let engram = tx.engram_at(entry.seq)?;
+        return Ok(engram.map(|it| EntryNews::new(NewsKind::Learned, by, it.id, it.claim)));
+    }
+    Ok(match entry.readable_operation() {
+        Some(Operation::Conflicted(found)) => {
+            let pair = tx.conflict(found.id)?;
+            if pair.is_none_or(|it| it.status != ConflictStatus::Open) {
+                return Ok(None);
+            }
+            let newer = tx.engram(found.engrams[1])?;
+            let by = newer.as_ref().map(names::author_of).unwrap_or_default();
+            let text = newer.map(|it| it.claim).unwrap_or_default();
+            Some(EntryNews::new(NewsKind::Contradicted, by, found.id, text))
+        }
+        Some(Operation::Requested(asked)) => {
+            let request = tx.grants().request(entry.project, &asked.id)?;
+            let is_waiting = request.is_some_and(|it| it.state == RequestState::Waiting);
+            let pointer = asked.pointer.clone();
+            is_waiting.then(|| EntryNews::new(NewsKind::Asked, by, &asked.id, pointer))
+        }
+        // Other working trees have a drift of their own.
+        Some(Operation::Anchored(anchored)) if anchored.worktree.is_empty() => {
+            let is_off = |it: &engram_model::Health| Evidence::DRIFTED.contains(&it.standing);
+            let off = anchored.engrams.iter().filter(|it| is_off(&it.health));
+            let drifted: Vec<EngramId> = off.map(|it| it.id).collect();
+            (!drifted.is_empty()).then(|| EntryNews {
+                drifted,
+                ..EntryNews::new(NewsKind::Drifted, String::new(), "", String::new())
+            })
+        }
+        _ => None,
+    })
 }
 
 fn is_users(by: &str) -> bool {

@@ -1,12 +1,10 @@
 //! What each operation does to the tables. Only this code writes them: it applies an operation when
 //! it is recorded, and again, in the same way, when the journal is replayed.
 //!
-//! The exceptions are:
-//! - the tables beside the journal (`beside.rs`);
-//! - the tables of followers (`tables/followers.rs`), which are rebuilt from the journal and from
-//!   git, and those of due comparisons, `due` and `series` (`tables/due.rs`);
-//! - `held` and `tally`, which triggers of the schema keep when a row of `engram` changes
-//!   (`schema/014.sql`). A change that the triggers do not see edits them here.
+//! Exceptions: the tables beside the journal (`beside.rs`); those of followers
+//! (`tables/followers.rs`) and of due comparisons (`tables/due.rs`), which can be rebuilt; and
+//! `held` and `tally`, which triggers keep when a row of `engram` changes (`schema/014.sql`). A
+//! change that the triggers do not see edits them here.
 
 use engram_model::{
     AgentId, EngramId, GrantKind, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,

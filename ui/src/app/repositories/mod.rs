@@ -380,9 +380,9 @@ pub(crate) async fn leave_for(app: App, id: String) -> bool {
     };
     let query = app.route_of(true).query(app.clock.get_untracked().offset);
     let found = app.repositories.for_front(locate(app, clues)).await;
-    let is_other = |it: &Whereabouts| {
-        let path = it.path.as_deref();
-        !it.is_here && path.is_some_and(|path| !is_front(app, path))
+    let is_other = |place: &Whereabouts| {
+        let path = place.path.as_deref();
+        !place.is_here && path.is_some_and(|path| !is_front(app, path))
     };
     let other = found.filter(is_other);
     if let Some(found) = &other {

@@ -204,7 +204,7 @@ fn nothing() -> impl IntoView {
 fn heading_of(part: BriefPart) -> &'static str {
     match part {
         BriefPart::Pin => say::brief::part::PIN,
-        BriefPart::Todo => say::brief::part::TODO,
+        BriefPart::Todo => say::brief::part::TODOS,
         BriefPart::Matter => say::brief::part::MATTER,
         BriefPart::Constraint => say::brief::part::CONSTRAINT,
         BriefPart::Risk => say::brief::part::RISK,

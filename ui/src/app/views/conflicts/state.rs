@@ -276,9 +276,9 @@ pub(super) fn go_to_conflict(app: App, id: ConflictId) {
 /// Shows the conflict of the open engram.
 pub(crate) fn show_its_conflict(app: App) {
     let engram = untrack(|| reading::current_engram(app));
-    let id = engram.and_then(|it| {
-        let conflict = it.conflicts.first().copied();
-        conflict.or_else(|| words::reported_conflict(&it))
+    let id = engram.and_then(|engram| {
+        let conflict = engram.conflicts.first().copied();
+        conflict.or_else(|| words::reported_conflict(&engram))
     });
     if let Some(id) = id {
         show_conflict(app, id);

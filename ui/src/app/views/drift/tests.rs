@@ -24,8 +24,8 @@ fn open(standing: &str, claim: &str) -> (Stage, Arc<Engram>) {
         other => panic!("{other:?}"),
     });
     let mut all = engrams().into_iter();
-    let found = all.find(|it| {
-        let health = it.health.as_ref();
+    let found = all.find(|engram| {
+        let health = engram.health.as_ref();
         health.is_some_and(|it| it.standing.as_str() == standing)
     });
     let mut engram = Engram::clone(&found.unwrap());
