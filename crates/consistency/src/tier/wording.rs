@@ -1,7 +1,7 @@
 //! The sentence about what differs, in the claims' own words. A claim is data: only a few of its
 //! words are repeated, and whatever is more than plain words is quoted.
 
-use std::net::{IpAddr, SocketAddr};
+use core::net::{IpAddr, SocketAddr};
 
 use crate::claim::{Claim, Statement, Term};
 
