@@ -60,7 +60,7 @@ pub struct ConfigurationChange {
 /// The plan for a file of advice: `AGENTS.md`, or one that imports it.
 enum Advice {
     /// It changes, or already is as it should be.
-    Edit(FileEdit),
+    Edit(Box<FileEdit>),
     /// It stays unchanged, since it cannot be changed safely.
     Left(PathBuf, Refusal),
 }
@@ -178,7 +178,7 @@ impl ConfigurationChange {
 
     fn edits(&self) -> impl Iterator<Item = &FileEdit> {
         let advice = self.advice.iter().filter_map(|it| match it {
-            Advice::Edit(edit) => Some(edit),
+            Advice::Edit(edit) => Some(&**edit),
             Advice::Left(..) => None,
         });
         [&self.edit].into_iter().chain(advice)
@@ -254,7 +254,7 @@ fn plan_advice(
         }
     });
     vec![match writable {
-        Ok(edit) => Advice::Edit(edit),
+        Ok(edit) => Advice::Edit(Box::new(edit)),
         Err(why) => Advice::Left(named, why),
     }]
 }

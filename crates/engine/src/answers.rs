@@ -146,7 +146,7 @@ impl Engine {
             let begun = match (context.agent(), context.repo()) {
                 (Ok(Some(agent)), Ok(repo)) => {
                     let folder = repo.map(|it| it.common_dir());
-                    begun.from_agent(&names::recorded_name(&agent.label), folder)
+                    begun.with_agent(&names::recorded_name(&agent.label), folder)
                 }
                 _ => begun,
             };

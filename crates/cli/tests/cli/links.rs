@@ -412,7 +412,14 @@ fn nothing_is_left_beside_a_configuration() {
     sandbox.json(&["connect", "codex", "--yes"]);
     assert_eq!(
         names(sandbox.repo()),
-        [".git", ".mcp.json", "AGENTS.md", "README.md", "src"]
+        [
+            ".git",
+            ".mcp.json",
+            "AGENTS.md",
+            "CLAUDE.md",
+            "README.md",
+            "src"
+        ]
     );
     assert_eq!(names(sandbox.path("codex")), ["config.toml"]);
     sandbox.json(&["connect", "claude", "--undo", "--yes"]);

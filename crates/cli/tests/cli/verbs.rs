@@ -79,11 +79,11 @@ fn each_verb_prints_its_object() {
         (vec!["doctor", "--reindex"], "findings ok"),
         (
             vec!["connect", "claude"],
-            "agents_md changed diff path written",
+            "agents_md changed diff files path written",
         ),
         (
             vec!["connect", "codex"],
-            "agents_md changed diff path written",
+            "agents_md changed diff files path written",
         ),
         (vec!["message", "validate", message], "ok tokens"),
         (vec!["brief"], "lines tokens"),

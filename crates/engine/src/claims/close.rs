@@ -192,7 +192,7 @@ fn record_in_project(
     let by = author::author_of(cx, None)?;
     let decided = decide::plan_and_commit(cx, &ground, |tx, _| {
         let (operation, mut entries) = plan(tx)?;
-        entries.push(Planned::new(operation, &by, shareable).as_answer());
+        entries.push(Planned::new(operation, &by, shareable).for_answer());
         Ok(Plan::of(entries, ()))
     })?;
     Ok(ForgetReply {

@@ -61,7 +61,7 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
             due: compared.told_due(),
             ..PutReply::of(&engram, superseded.chain(compared.findings).collect())
         };
-        let mut entries = vec![Planned::stored(engram, &by, compared.due).as_answer()];
+        let mut entries = vec![Planned::stored(engram, &by, compared.due).for_answer()];
         entries.extend(compared.entries);
         Ok(Plan::of(entries, answer))
     })?;

@@ -26,7 +26,7 @@ pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Ref
     let decided = decide::plan_and_commit(cx, &ground, |tx, _| {
         rates::admit_write(cx, tx)?;
         let noted = Planned::new(Operation::Noted(event.clone()), &by, true);
-        Ok(Plan::of(vec![noted.as_answer()], ()))
+        Ok(Plan::of(vec![noted.for_answer()], ()))
     })?;
     Ok(NoteReply {
         id: event.id,

@@ -99,7 +99,7 @@ fn widen_scope(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteRep
             findings,
         };
         let mut entries = end_todos(tx, head.lineage_id, &by)?;
-        entries.push(Planned::stored(wider, &by, compared.due).as_answer());
+        entries.push(Planned::stored(wider, &by, compared.due).for_answer());
         entries.extend(compared.entries);
         Ok(Plan::of(entries, answer))
     })?;

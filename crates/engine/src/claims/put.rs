@@ -322,7 +322,7 @@ fn claim_entries(
         Occasion::SaidWith(voice) => Some(Planned::corroborated(&engram, voice)),
         _ => None,
     };
-    entries.push(Planned::stored(engram, &claim.by, due).as_answer());
+    entries.push(Planned::stored(engram, &claim.by, due).for_answer());
     entries.extend(said_with);
     Ok(entries)
 }

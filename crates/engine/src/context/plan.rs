@@ -48,7 +48,7 @@ impl Planned {
     }
 
     /// The entry that the answer is about.
-    pub(crate) fn as_answer(self) -> Self {
+    pub(crate) fn for_answer(self) -> Self {
         Self {
             is_answer: true,
             ..self

@@ -98,7 +98,7 @@ impl BegunCall {
     }
 
     /// Adds who called, and the git folder of the repository that it called from.
-    pub(crate) fn from_agent(self, label: &str, git_folder: Option<&Path>) -> Self {
+    pub(crate) fn with_agent(self, label: &str, git_folder: Option<&Path>) -> Self {
         Self {
             label: Some(label.to_owned()),
             repository: git_folder.map(digest_of_path),

@@ -1,6 +1,6 @@
 //! What is new in all repositories of the home, by repository, agent and kind.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
 use engram_model::{
     ConflictStatus, EngramId, Evidence, NewsKind, NewsReply, NewsRow, NewsSince, Operation,
@@ -59,11 +59,9 @@ pub(crate) fn list_news(cx: &Context<'_>, since: NewsSince) -> Result<NewsReply,
         if row.count == 0 {
             continue;
         }
-        if !places.contains_key(&project) {
-            places.insert(project, whereabouts_of(cx, project)?);
-        }
-        let Some(place) = places.get(&project) else {
-            continue;
+        let place = match places.entry(project) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(whereabouts_of(cx, project)?),
         };
         rows.push(NewsRow {
             project,

@@ -237,7 +237,7 @@ fn plan_confirmation(
 
 fn ruling_on(found: &ShownConflict, ruling: Ruling, asked: &ProposedVerdict) -> Planned {
     let shareable = found.voices.iter().all(|it| it.scope != Scope::Run);
-    Planned::new(Operation::Resolved(Box::new(ruling)), &asked.by, shareable).as_answer()
+    Planned::new(Operation::Resolved(Box::new(ruling)), &asked.by, shareable).for_answer()
 }
 
 /// Replies to a repeated verdict, which changes nothing. Lists only versions that the caller may

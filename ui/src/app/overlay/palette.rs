@@ -401,7 +401,7 @@ pub(crate) fn keycaps(chord: &str) -> impl IntoView + use<> {
 
 #[cfg(all(test, feature = "gallery"))]
 mod tests {
-    #![allow(clippy::panic)]
+    #![allow(clippy::panic, clippy::single_range_in_vec_init)]
 
     use engram_model::{Change, Entry, FeedPage};
 

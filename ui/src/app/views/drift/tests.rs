@@ -31,7 +31,7 @@ fn open(standing: &str, claim: &str) -> (Stage, Arc<Engram>) {
     let mut engram = Engram::clone(&found.unwrap());
     engram.claim = claim.to_owned();
     let engram = Arc::new(engram);
-    load(stage.app, &[engram.clone()], Filter::default());
+    load(stage.app, std::slice::from_ref(&engram), Filter::default());
     stage.app.reading.selected.set(Some(engram.id));
     stage.settle();
     stage.asked();

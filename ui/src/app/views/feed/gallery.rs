@@ -8,7 +8,7 @@ use engram_model::{
 };
 use leptos::prelude::*;
 
-use super::{ChosenClaimsBar, List, listed_rows, toggle_row};
+use super::{ChosenClaimsBar, List, state::listed_rows, toggle_row};
 use crate::{
     app::{
         batch::Progress,

@@ -37,9 +37,9 @@ pub(crate) use self::{
     pages::{PAGE, load_first, page_request, read_first},
     row::engram_row_id,
     state::{
-        Listing, count_facets, leave_filter, list_anew, list_doubts_anew, list_in_place,
-        listed_rows, neighbour, search_again, select_newest, set_view_and_filter, show_filtered,
-        show_new, toggle_facets, toggle_row,
+        Listing, count_facets, leave_filter, list_anew, list_doubts_anew, list_in_place, neighbour,
+        search_again, select_newest, set_view_and_filter, show_filtered, show_new, toggle_facets,
+        toggle_row,
     },
 };
 use super::{Address, View};

@@ -1,5 +1,5 @@
 //! What a search lists and opens, and what opens when the first claim arrives.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,12 @@ use engram_model::{Change, Code, Engram, EngramId, Entry, Filter, Refusal, Reque
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{VIEW, arrivals::take_entries, gallery::load, listed_rows, state};
+use super::{
+    VIEW,
+    arrivals::take_entries,
+    gallery::load,
+    state::{self, listed_rows},
+};
 use crate::{
     app::{gallery::made_up::engrams, views::stage::Stage},
     feed::EngramList,
