@@ -109,7 +109,9 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     // Unsure: agents are asked.
     window.shot("drift-gone");
     window.keys("q");
-    window.wait("document.querySelector('[data-testid=notice]')?.textContent.includes('Asked')");
+    window.wait(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes('Added a to-do')",
+    );
     let asked = engram.json(&["query", "are Ids still ULIDs", "--kind", "todo"]);
     let claim = asked["engrams"][0]["claim"].as_str().unwrap();
     assert!(claim.starts_with("Is this still true?"), "{claim}");

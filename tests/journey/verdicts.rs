@@ -128,7 +128,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
 
     // Asked: the claim says so until the question is withdrawn.
     desk.window.keys("q");
-    desk.wait_notice("Asked");
+    desk.wait_notice("Added a to-do");
     desk.window.wait(&says(&now, "asked"));
     desk.window.find("[data-testid=asked]");
     desk.window.shot("asked");

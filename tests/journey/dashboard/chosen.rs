@@ -251,7 +251,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     window.script("window.refuse = {2: 'NOT_FOUND'}", json!([]));
     forget(window);
     window.wait(&notice(
-        "Forgot 7 of 8 1 was refused: This is refused. Try again later.",
+        "Forgot 7 of 8. 1 was refused: This is refused. Try again later.",
     ));
     window.wait(&are_chosen(1));
     assert_eq!((requests_sent(window).len(), forgotten()), (8, 7));
@@ -319,7 +319,7 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
     window.keys("xy");
     window.keys(ESCAPE);
     window.script("window.hold = undefined; window.go()", json!([]));
-    window.wait(&notice("Forgot 50 of 200 Stopped: 150 not done."));
+    window.wait(&notice("Forgot 50 of 200. Stopped: 150 not done."));
     window.wait(&are_chosen(150));
     let sent = requests_sent(window);
     let each: std::collections::BTreeSet<&String> = sent.iter().collect();
