@@ -333,7 +333,7 @@ fn what_a_copy_was_made_of_is_followed() {
 #[test]
 fn what_was_verified_over_a_read_only_git_folder_is_found() {
     engram_kit::with_mounts(
-        "kept::what_was_verified_over_a_read_only_git_folder_is_found",
+        "evidence::kept_content::what_was_verified_over_a_read_only_git_folder_is_found",
         || {
             let sandbox = Sandbox::new();
             let repo = sandbox.path("repo");
