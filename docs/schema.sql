@@ -110,6 +110,8 @@ CREATE UNIQUE INDEX engram_place ON engram (project, place) WHERE stands = 1;
 
 CREATE INDEX engram_project ON engram (project, seq);
 
+CREATE INDEX engram_todo ON engram (project, seq) WHERE valid_until IS NULL AND kind = 'todo';
+
 CREATE TRIGGER engram_closed AFTER UPDATE OF valid_until ON engram
 WHEN old.valid_until IS NULL AND new.valid_until IS NOT NULL BEGIN
     UPDATE held SET open = open - 1
@@ -288,6 +290,13 @@ CREATE TABLE project (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX project_place ON project (common_dir);
+
+CREATE TABLE reached (
+    line  INTEGER NOT NULL,
+    agent TEXT    NOT NULL,
+    seq   INTEGER NOT NULL,
+    PRIMARY KEY (line, agent)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reading (
     project TEXT    NOT NULL,

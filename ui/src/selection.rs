@@ -282,7 +282,7 @@ pub fn short_names(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use engram_model::{Change, Entry, FeedPage, Filter};
+    use engram_model::{Change, Entry, FeedPage, Filter, Kind};
 
     use super::*;
 
@@ -423,6 +423,7 @@ mod tests {
         assert!(chosen.is_settling(id(1)) && chosen.is_settling(id(2)));
         let mut todo = engram(4, "");
         todo.asks = Some(engram(1, "").lineage_id);
+        todo.kind = Kind::Todo;
         feed.live(
             vec![
                 entry(4, Change::Stored(Box::new(todo))),
