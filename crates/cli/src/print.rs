@@ -86,7 +86,7 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Search(search) => entry_lines(&search.page.entries),
         Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),
         Reply::Tracked(pointer) => pointer.in_words(),
-        Reply::Completions(all) => one_line(&all.join(" ")),
+        Reply::Completions(all) => one_line(all.join(" ")),
         Reply::Blame(blame) => blame_text(blame),
         Reply::Status(summary) => status_text(summary),
         Reply::Agents(page) => agents_text(page),

@@ -323,11 +323,7 @@ fn what_an_agent_reads_imports_the_advice_and_is_undone_to_the_byte() {
             write(connect);
             let after = read().unwrap();
             assert!(after.starts_with(before.unwrap_or_default()), "{after}");
-            assert_eq!(
-                after.lines().any(|it| it == line || is_right),
-                true,
-                "{after}"
-            );
+            assert!(after.lines().any(|it| it == line || is_right), "{after}");
             assert!(!connect().is_any(), "{before:?}: once");
             write(|| ConfigurationChange::undo(client, &at.place).unwrap());
             assert_eq!(read().as_deref(), before, "{name}: to the byte");

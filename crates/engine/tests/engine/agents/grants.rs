@@ -277,8 +277,11 @@ enum Named {
     Request,
 }
 
+/// A call, what it names, and how it names it.
+type NamingCall = (&'static str, Named, fn(String) -> Request);
+
 /// The calls that name something of another agent.
-const CALLS: [(&str, Named, fn(String) -> Request); 12] = [
+const CALLS: [NamingCall; 12] = [
     ("revoke", Named::Grant, Request::RevokeGrant),
     ("allow", Named::Request, |id| {
         let (cap_tokens, ttl) = (None, None);
