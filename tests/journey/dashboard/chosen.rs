@@ -266,7 +266,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     );
     forget(window);
     window.wait(&notice(
-        "Forgot 3 of 8 Not done: 5. This is refused. Try again later.",
+        "Forgot 3 of 8. Not done: 5. This is refused. Try again later.",
     ));
     window.wait(&are_chosen(5));
     assert_eq!(requests_sent(window).len(), 4);
