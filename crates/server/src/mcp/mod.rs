@@ -57,7 +57,7 @@ In engram_commit, operation update replaces the claim whose id or lineage_id is 
 In engram_query answers, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim contains all your words. omitted: how many more matched.\n\
 A refusal is {error: {code, message, hint}}: follow the hint, then call again. \
 CLAIM_TOO_LONG: shorten or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: see above. POINTER_NOT_FOUND: check path, lines and pin. \
-SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait or ask for less. DEREF_DENIED: the budget is spent; go on, or retry with reason. SCHEMA_INVALID: check the arguments. NOT_FOUND: take ids from answers. SCOPE_DENIED: follow the hint, or tell the user. STORE_GONE, STORE_CORRUPT: tell the user.";
+SECRET_DETECTED: leave it out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait, or ask for less. DEREF_DENIED: the budget is spent; go on, or retry with reason. SCHEMA_INVALID: check arguments. NOT_FOUND: take ids from answers. SCOPE_DENIED: follow the hint, or tell the user. STORE_GONE, STORE_CORRUPT: tell the user.";
 
 /// A group of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
