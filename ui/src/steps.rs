@@ -6,7 +6,10 @@ use std::collections::{HashMap, HashSet};
 use engram_model::{Change, ConflictId, Did, Engram, EngramId, Entry, How};
 use jiff::Timestamp;
 
-use crate::words::{self, say};
+use crate::{
+    feed::is_own,
+    words::{self, say},
+};
 
 /// What undoes a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,10 +181,7 @@ fn is_persons(entry: &Entry) -> bool {
 
 /// Whether a version is a claim or a to-do that the person added: forgetting it undoes that.
 fn is_new_of_person(engram: &Engram) -> bool {
-    engram.agent.is_none()
-        && engram.provenance.created_by == "user"
-        && engram.supersedes.is_none()
-        && engram.restores.is_none()
+    is_own(engram) && engram.supersedes.is_none() && engram.restores.is_none()
 }
 
 impl Later {

@@ -8,7 +8,7 @@ use engram_model::Refusal;
 use engram_store::Reader;
 
 /// The name of the user in records.
-const USER: &str = "user";
+pub(crate) const USER: &str = "user";
 
 /// Who is recorded as the author: the `given` name, otherwise the agent's label, otherwise the
 /// user.

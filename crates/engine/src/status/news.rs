@@ -9,7 +9,7 @@ use engram_model::{
 use engram_store::{Attribution, Journalled, Reader};
 
 use crate::{
-    context::{Context, names},
+    context::{Context, author::USER, names},
     status::everywhere::whereabouts_of,
 };
 
@@ -172,7 +172,7 @@ fn news_of(tx: &Reader<'_>, entry: &Journalled, by: String) -> Result<Option<Ent
 }
 
 fn is_users(by: &str) -> bool {
-    by.is_empty() || by == "user"
+    by.is_empty() || by == USER
 }
 
 /// Those claims that hold and whose evidence is still in doubt.

@@ -147,8 +147,8 @@ const FIRST: usize = 8;
 pub fn compose_brief(material: &BriefMaterial, limits: &Limits, tokens: usize) -> BriefReply {
     let claims = ranked(material);
     let mut lines = pinned_lines(material, &claims);
-    let is_said = |lines: &[BriefLine], it: &BriefCandidate| {
-        lines.iter().any(|line| line.engram == Some(it.id))
+    let is_said = |lines: &[BriefLine], claim: &BriefCandidate| {
+        lines.iter().any(|it| it.engram == Some(claim.id))
     };
     let rest: Vec<&BriefCandidate> = claims
         .iter()
