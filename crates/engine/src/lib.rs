@@ -45,7 +45,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak, atomic::AtomicBool},
 };
 
-use engram_model::{Code, EngramId, Limits, ProjectId, Refusal};
+use engram_model::{AgentId, Code, EngramId, Limits, ProjectId, Refusal};
 use engram_pointers::Repo;
 use engram_store::{Doorbell, Index, Store, StoreError};
 
@@ -208,7 +208,7 @@ impl Engine {
 
     /// Issues a handle to an agent without one: a root in its own run. `label` is its own name for
     /// itself, for display only.
-    pub fn register_agent(&self, label: &str) -> Result<engram_model::AgentId, Refusal> {
+    pub fn register_agent(&self, label: &str) -> Result<AgentId, Refusal> {
         self.ensure_open()?;
         let project = match self.repo() {
             Ok(repo) => context::project::project_of(self, repo.as_ref())?,
@@ -389,9 +389,22 @@ impl Engine {
         Ok(())
     }
 
-    /// Stores what agents were shown and no write has stored yet, and promotes claims that were
-    /// returned to them. Call it before the process ends.
+    /// Returns the pins and to-dos that an agent was not sent yet, each with its author, as many as
+    /// fit into this many tokens. They count as sent from then on, and are recorded behind the
+    /// answer.
+    pub fn take_new_lines(&self, agent: &AgentId, tokens: usize) -> Result<Vec<String>, Refusal> {
+        let lines = messages::reached::send_new_lines(self, agent, tokens)?;
+        if self.caches.reached.is_waiting(agent) {
+            self.wake_follower::<follow::reached::ReachedFollower>();
+        }
+        Ok(lines)
+    }
+
+    /// Stores what agents were shown and no write has stored yet, records which lines of the brief
+    /// they were sent, and promotes claims that were returned to them. Call it before the process
+    /// ends.
     pub fn store_before_exit(&self) -> Result<(), Refusal> {
+        messages::reached::record_reached(self);
         claims::promote::promote_answered(self);
         match self.caches.located.last() {
             Some(seat) if self.store.is_writable() => self.store_served_prints(seat.project),
@@ -399,8 +412,8 @@ impl Engine {
         }
     }
 
-    /// Leaves the home in order, for commands that run once: stores what agents were shown,
-    /// promotes claims that were returned to them, makes some due comparisons, and updates the
+    /// Leaves the home in order, for commands that run once: calls
+    /// [`Self::store_before_exit`], makes some due comparisons, and updates the
     /// index if it is far behind. Long-lived processes call [`Engine::follow`] instead.
     pub fn leave_in_order(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;

@@ -1,12 +1,13 @@
 //! The followers of a long-lived process: they update the index (`indexing`), check evidence
-//! (`anchors`), make due comparisons (`due`), and promote claims that other agents got as answers
-//! (`promotion`). Subscriptions deliver new entries to readers. The doorbell wakes them all; an idle
-//! process runs nothing.
+//! (`anchors`), make due comparisons (`due`), promote claims that other agents got as answers
+//! (`promotion`), and record which lines of the brief agents were sent (`reached`). Subscriptions
+//! deliver new entries to readers. The doorbell wakes them all; an idle process runs nothing.
 
 mod anchors;
 pub(crate) mod due;
 pub(crate) mod indexing;
 pub(crate) mod promotion;
+pub(crate) mod reached;
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +24,7 @@ use crate::{
     context::Context,
     follow::{
         anchors::AnchorFollower, due::DueFollower, indexing::IndexFollower,
-        promotion::PromoteFollower,
+        promotion::PromoteFollower, reached::ReachedFollower,
     },
 };
 use engram_model::{Code, Entry, Feed, Refusal};
@@ -40,6 +41,7 @@ const FOLLOWERS: &[StartFollower] = &[
     Engine::start::<AnchorFollower>,
     Engine::start::<DueFollower>,
     Engine::start::<PromoteFollower>,
+    Engine::start::<ReachedFollower>,
 ];
 
 /// The first change is delivered at once; later changes are batched for this long.
@@ -80,8 +82,8 @@ pub(crate) enum Woken {
 }
 
 /// Reads the journal in the background. The table `follower` stores how far it has read; everything
-/// else that it keeps can be rebuilt from the journal and from git. Only `promotion` reads notes in
-/// memory instead of the journal.
+/// else that it keeps can be rebuilt from the journal and from git. `promotion` and `reached` read
+/// notes in memory instead of the journal.
 pub(crate) trait Follower: Sized {
     /// The name of its thread.
     const NAME: &'static str;

@@ -1,5 +1,6 @@
 //! What reaches agents of what a person says: the brief in the status, and new pins and to-dos on
-//! the next reply to anything. The journal says which agent was sent which line, and when.
+//! the next reply to anything. The journal says which agent was sent which line, and when; that is
+//! recorded behind the answer.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -55,14 +56,29 @@ impl ReachedLines {
         all.entry(agent.clone()).or_default().lines.extend(lines);
     }
 
-    /// The lines that wait to be recorded; `None` if there are none, and none is new at this entry.
-    fn due(&self, agent: &AgentId, head: u64) -> Option<BTreeSet<u64>> {
+    /// The lines that the journal does not list yet; `None` if there are none, and none is new at
+    /// this entry.
+    fn unrecorded(&self, agent: &AgentId, head: u64) -> Option<BTreeSet<u64>> {
         let all = self.lock();
         match all.get(agent) {
             Some(sent) if sent.lines.is_empty() && sent.looked == Some(head) => None,
             Some(sent) => Some(sent.lines.clone()),
             None => Some(BTreeSet::new()),
         }
+    }
+
+    /// Whether an agent was sent lines that the journal does not list yet.
+    pub(crate) fn is_waiting(&self, agent: &AgentId) -> bool {
+        let all = self.lock();
+        all.get(agent).is_some_and(|sent| !sent.lines.is_empty())
+    }
+
+    /// The lines of every agent that the journal does not list yet.
+    fn all_unrecorded(&self) -> Vec<(AgentId, BTreeSet<u64>)> {
+        let all = self.lock();
+        let waiting = all.iter().filter(|(_, sent)| !sent.lines.is_empty());
+        let lines = waiting.map(|(agent, sent)| (agent.clone(), sent.lines.clone()));
+        lines.collect()
     }
 
     fn set_looked(&self, agent: &AgentId, head: u64) {
@@ -78,8 +94,8 @@ impl ReachedLines {
 }
 
 /// Returns the pins and to-dos that an agent was not sent yet, as many as fit into this many
-/// tokens, each with its author. Records them, and what the agent was sent with a brief, as sent.
-pub(super) fn send_new_lines(
+/// tokens, each with its author. Whatever happens, this process sends no line twice.
+pub(crate) fn send_new_lines(
     engine: &Engine,
     agent: &AgentId,
     tokens: usize,
@@ -87,7 +103,7 @@ pub(super) fn send_new_lines(
     engine.ensure_open()?;
     let sent = &engine.caches.reached;
     let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
-    let Some(unrecorded) = sent.due(agent, head) else {
+    let Some(unrecorded) = sent.unrecorded(agent, head) else {
         return Ok(Vec::new());
     };
     let caller = Caller::Agent(agent.clone());
@@ -98,37 +114,35 @@ pub(super) fn send_new_lines(
     let made = engine
         .store
         .read::<_, Refusal>(|tx| brief_of_new_lines(&cx, tx, project, &unrecorded))?;
+    if made.reply.lines.is_empty() && unrecorded.is_empty() {
+        sent.set_looked(agent, head);
+        return Ok(Vec::new());
+    }
     let (texts, lines) = riding_lines(&made.reply.lines, tokens);
-    let mut reached = unrecorded;
-    reached.extend(lines.iter().filter_map(|it| it.entry));
-    if reached.is_empty() {
-        if made.reply.lines.is_empty() {
-            sent.set_looked(agent, head);
-        }
-        return Ok(texts);
-    }
     brief::note_brief(&cx, &with_lines(made, lines))?;
-    // Whatever happens below, this process sends no line twice.
-    sent.add(agent, reached.iter().copied());
-    if let Err(error) = record_reached(&cx, &reached) {
-        tracing::debug!(%error, "cannot record what an agent was sent");
-        return Ok(texts);
-    }
-    sent.set_recorded(agent, &reached);
     Ok(texts)
 }
 
+/// Records the lines that agents were sent through this process. What cannot be recorded now stays
+/// for the next time.
+pub(crate) fn record_reached(engine: &Engine) {
+    let sent = &engine.caches.reached;
+    for (agent, lines) in sent.all_unrecorded() {
+        let caller = Caller::Agent(agent.clone());
+        match record_lines(&Context::new(engine, &caller), &agent, &lines) {
+            Ok(()) => sent.set_recorded(&agent, &lines),
+            Err(error) => tracing::debug!(%error, "cannot record what an agent was sent"),
+        }
+    }
+}
+
 /// Records lines as sent to the calling agent.
-fn record_reached(cx: &Context<'_>, lines: &BTreeSet<u64>) -> Result<(), Refusal> {
+fn record_lines(cx: &Context<'_>, agent: &AgentId, lines: &BTreeSet<u64>) -> Result<(), Refusal> {
     let ground = cx.ground(false)?;
     decide::plan_and_commit(cx, &ground, |tx, _| {
         let mut new = Vec::new();
         for line in lines {
-            let is_known = match cx.caller {
-                Caller::Agent(agent) => tx.has_reached(agent, *line)?,
-                Caller::User => true,
-            };
-            if !is_known {
+            if !tx.has_reached(agent, *line)? {
                 new.push(*line);
             }
         }

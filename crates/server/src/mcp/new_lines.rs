@@ -36,8 +36,8 @@ impl Server {
         };
         let engine = Arc::clone(&self.engine);
         let take = move || engine.take_new_lines(&agent, most);
-        // As for a request: on standard streams, only a change that must wait is handed over.
-        let taken = if self.permits.is_some() && self.engine.is_free() {
+        // As for a request that reads: on standard streams, this thread answers it.
+        let taken = if self.permits.is_some() {
             catch_unwind(AssertUnwindSafe(take)).unwrap_or_else(|_| Err(defect_refusal()))
         } else {
             let taken = spawn_blocking(take).await;

@@ -7,7 +7,12 @@ use crate::fixture::{Asked, Sandbox, USER, correction_of, draft};
 impl Asked {
     fn new_lines(&self, who: &Caller) -> Vec<String> {
         let agent = who.agent().unwrap();
-        self.0.take_new_lines(agent, 150).unwrap()
+        let head = self.journal().head;
+        let lines = self.0.take_new_lines(agent, 150).unwrap();
+        // The answer does not wait for a write.
+        assert_eq!(self.journal().head, head);
+        self.0.leave_in_order().unwrap();
+        lines
     }
 
     fn pin_for(&self, who: &Caller, text: &str) {
