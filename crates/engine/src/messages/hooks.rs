@@ -171,7 +171,8 @@ fn pin_pack(cx: &Context<'_>, message: &mut Value) -> Result<(), Refusal> {
 /// Turns results of retrieval into pointers, short excerpts within the budget, and claims.
 fn answer_rag_result(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, Refusal> {
     let found = result.results.iter().take(RESULTS);
-    let pointers: Vec<Pointer> = found.filter_map(|it| locate_result(cx, it)).collect();
+    let located = found.filter_map(|it| locate_result(cx, it).transpose());
+    let pointers = located.collect::<Result<Vec<Pointer>, Refusal>>()?;
     if pointers.is_empty() && !result.results.is_empty() {
         return Err(Refusal::new(
             Code::PointerNotFound,
@@ -213,31 +214,49 @@ fn answer_rag_result(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, R
     Ok(reply)
 }
 
-/// Where a result is in the current commit: its lines, or its file if they are not found.
-fn locate_result(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
-    let path = found.file_path.trim_start_matches("./").to_owned();
-    let at = |lines| Pointer {
-        target: Target::Repo {
-            path: path.clone(),
-            lines,
-            pin: Pin::Rev("HEAD".to_owned()),
-        },
-        digest: None,
-    };
+/// Where a result is in the current commit: its lines, or its file if they are not found; `None`
+/// if the commit has no such text.
+fn locate_result(cx: &Context<'_>, found: &RagFound) -> Result<Option<Pointer>, Refusal> {
+    let located = locate_chunk(cx, found.file_path.trim_start_matches("./"), &found.content);
+    match located {
+        Ok(pointer) => Ok(Some(pointer)),
+        Err(refusal) if is_elsewhere(refusal.code) => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Whether a result cannot be found in the commit; all else is a failure.
+fn is_elsewhere(code: Code) -> bool {
+    matches!(
+        code,
+        Code::PointerInvalid | Code::PointerNotFound | Code::SecretDetected
+    )
+}
+
+fn locate_chunk(cx: &Context<'_>, path: &str, content: &str) -> Result<Pointer, Refusal> {
     let resolved = |lines| {
+        let pointer = Pointer {
+            target: Target::Repo {
+                path: path.to_owned(),
+                lines,
+                pin: Pin::Rev("HEAD".to_owned()),
+            },
+            digest: None,
+        };
         // The grammar decides which paths are valid.
-        let pointer: Pointer = at(lines).to_string().parse().ok()?;
-        let repo = gather::repo_for(cx, &pointer).ok()?;
-        let shelf = cx.shelf(cx.known_project().ok()?).ok()?;
-        let resolved = resolve(repo, &shelf, &pointer).ok()?;
-        resolved.refuse_binary().ok()?;
-        Some(resolved)
+        let pointer: Pointer = pointer.to_string().parse()?;
+        let repo = gather::repo_for(cx, &pointer)?;
+        let shelf = cx.shelf(cx.known_project()?)?;
+        let resolved = resolve(repo, &shelf, &pointer)?;
+        resolved.refuse_binary()?;
+        Ok::<_, Refusal>(resolved)
     };
     let whole = resolved(None)?;
-    match find_chunk(&whole.text(), &found.content) {
-        Some(lines) => resolved(Some(lines)).map(|it| it.pointer),
-        None => Some(whole.pointer),
-    }
+    let found = match find_chunk(&whole.text(), content) {
+        Some(lines) => resolved(Some(lines))?,
+        None => whole,
+    };
+    Ok(found.pointer)
 }
 
 fn answer_draft(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<Draft, Refusal> {
