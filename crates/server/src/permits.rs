@@ -99,9 +99,12 @@ impl RequestPermits {
             .ok()
             .and_then(Result::ok);
         permit.ok_or_else(|| {
+            let tree = self.trees.each;
             Refusal::new(
                 Code::RateLimited,
-                format!("this request waited too long; an agent may have {EACH} under way at once"),
+                format!(
+                    "this request waited too long: an agent may have {EACH} under way at once, and all agents of its tree together {tree}"
+                ),
                 "Wait for the answers to earlier requests, then send it again.",
             )
         })
