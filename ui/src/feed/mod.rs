@@ -10,7 +10,7 @@ use std::{
 
 use engram_model::{
     Change, ConflictId, Durability, Engram, EngramId, Entry, FeedPage, Filter, Health, How,
-    LineageId, Lost, TodoAnswer,
+    LineageId, Lost, TodoAnswer, is_over,
 };
 use jiff::Timestamp;
 
@@ -412,7 +412,7 @@ impl EngramList {
             }
         } else if engram.valid_until.is_some() {
             State::Forgotten
-        } else if engram.expires_at.is_some_and(|end| end <= now) {
+        } else if is_over(engram.recorded_at, engram.expires_at, now) {
             State::Expired
         } else {
             State::Holds

@@ -230,6 +230,7 @@ fn closing_a_window_shows_on_the_row() {
         twin
     };
     let mut short = engram(8, "short");
+    short.recorded_at = now - jiff::SignedDuration::from_hours(1);
     short.expires_at = Some(now);
     feed.live(
         vec![
@@ -259,6 +260,10 @@ fn closing_a_window_shows_on_the_row() {
             "engram {number}"
         );
     }
+    // The clock was set back: nobody knows how much of its ttl is left.
+    let back = now - jiff::SignedDuration::from_hours(48);
+    let short = feed.get(engram(8, "").id).unwrap();
+    assert_eq!(feed.state(&short, back), State::Expired);
     assert_eq!(
         feed.get(engram(1, "").id).unwrap().figures.corroborations,
         1

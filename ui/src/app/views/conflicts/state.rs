@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use engram_model::{
     Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, EngramId, Filter,
-    Pointer, Refusal, ask,
+    MOST_CONFLICTS_ON_PAGE, Pointer, Refusal, ask,
 };
 use leptos::{ev, prelude::*, task::spawn_local};
 
@@ -30,9 +30,6 @@ use crate::{
     tags::Tag,
     words::{self, say},
 };
-
-/// Most conflicts that are read at once, worst first. Settled ones make room for others.
-const LISTED: u32 = 200;
 
 /// What is written about one conflict and not sent yet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,7 +134,7 @@ pub(super) fn read(app: App) {
     let conflicts = app.views.conflicts;
     let filter = conflicts.filter.get_untracked();
     let page = ConflictFilter {
-        limit: Some(LISTED),
+        limit: Some(MOST_CONFLICTS_ON_PAGE),
         ..filter.clone()
     };
     conflicts
