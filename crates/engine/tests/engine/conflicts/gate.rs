@@ -211,6 +211,27 @@ fn assert_accounts_for_all(
     }
 }
 
+/// The store selects and counts conflicts in SQL; the engine decides about one. Both agree.
+fn assert_lists_agree(at: &Asked, when: &str) {
+    for listed in [
+        Listed::Open,
+        Listed::Closed,
+        Listed::Resolved,
+        Listed::Dismissed,
+    ] {
+        let all = list_conflicts(at, &USER, listed);
+        for one in &all {
+            let shown = at.0.ask(&USER, ask::Conflict(one.id)).unwrap();
+            assert_eq!(shown.id, one.id, "{when}: it is covered, {shown:#?}");
+            assert!(listed.admits(shown.status), "{when}: {shown:#?}");
+        }
+        if listed == Listed::Open {
+            let counted = at.0.ask(&USER, ask::Status).unwrap().conflicts;
+            assert_eq!(counted, Some(all.len() as u64), "{when}");
+        }
+    }
+}
+
 /// A person who dismissed a conflict for one run dismissed it for every run.
 fn is_dismissed_by_the_user(at: &Asked, sides: [&String; 2]) -> bool {
     list_conflicts(at, &USER, Listed::Dismissed)
@@ -262,6 +283,7 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
             }
             if dice.below(3) == 0 {
                 at.0.leave_in_order().unwrap();
+                assert_lists_agree(&at, &when);
             }
             assert_known_to_the_gate(&at, &engrams_that_hold(&sandbox, &at, &said), &when);
         }
