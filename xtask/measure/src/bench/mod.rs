@@ -37,7 +37,7 @@ use xtask::shell;
 
 #[derive(Args)]
 pub(crate) struct Bench {
-    /// Engrams to write
+    /// Engrams to write; with --before, the calls of each tool
     #[arg(long, default_value_t = 10_000)]
     engrams: usize,
     /// Another engram binary than the release build
@@ -62,7 +62,7 @@ pub(crate) struct Bench {
     /// Measure instead what requests cost on clones that are built to be expensive
     #[arg(long, conflicts_with_all = ["window", "pointers"])]
     hostile: bool,
-    /// Measure instead writes and dereferences beside another build of engram
+    /// Measure instead writes, queries and dereferences beside another build of engram
     #[arg(long, value_name = "BINARY", conflicts_with_all = ["window", "pointers", "hostile"])]
     before: Option<PathBuf>,
     /// Spans that blame follows too, one process each
@@ -123,7 +123,7 @@ impl Bench {
             return classes::perform(root, &binary, self.peer);
         }
         if let Some(before) = self.before {
-            return other_build::perform(&binary, &before);
+            return other_build::perform(&binary, &before, self.engrams);
         }
         let peer = self.peer.then(peer::find).transpose()?;
         let bare = shell::build_example(root, "engram-store", "bare")?;

@@ -14,13 +14,12 @@ use super::{
     },
 };
 
-/// Calls of each tool by each build.
-const CALLS: usize = 2_000;
 /// The maximum time of a call relative to the other build. A run is meaningless if a build compared
 /// with itself is not within 0.97 to 1.03.
 const MOST: f64 = 1.1;
 
-pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
+/// Calls each tool of each build this many times.
+pub(super) fn perform(binary: &Path, before: &Path, calls: usize) -> Result<()> {
     let place = create_ground()?;
     let (now_home, before_home) = (place.another_home("now")?, place.another_home("before")?);
     let mut now = LineClient::start_mcp(&mut mcp_command(binary, &now_home, &place.repo()))?;
@@ -35,7 +34,7 @@ pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
             Party::new(&mut now, tool, arguments),
             Party::new(&mut then, tool, arguments),
         ];
-        call_in_turn(0..CALLS, &mut parties)?;
+        call_in_turn(0..calls, &mut parties)?;
         let [ours, others] = &parties;
         for at in [0.5, 0.95] {
             let bar = Bar::at_most(MOST);
