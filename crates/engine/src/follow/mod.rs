@@ -1,7 +1,8 @@
 //! The followers of a long-lived process: they update the index (`indexing`), check evidence
 //! (`anchors`), make due comparisons (`due`), promote claims that other agents got as answers
 //! (`promotion`), and record which lines of the brief agents were sent (`reached`). Subscriptions
-//! deliver new entries to readers. The doorbell wakes them all; an idle process runs nothing.
+//! deliver new entries to readers. The doorbell wakes those that read the journal; an
+//! idle process runs nothing.
 
 mod anchors;
 pub(crate) mod due;
@@ -61,6 +62,7 @@ pub(crate) struct Followers {
 /// A follower that runs until this is dropped.
 pub(crate) struct Following {
     name: &'static str,
+    reads_journal: bool,
     sender: Sender<Woken>,
 }
 
@@ -87,6 +89,8 @@ pub(crate) enum Woken {
 pub(crate) trait Follower: Sized {
     /// The name of its thread.
     const NAME: &'static str;
+    /// Whether each entry of the journal wakes it; another is woken when there is work for it.
+    const READS_JOURNAL: bool = true;
     /// State that lasts from one waking to the next, even before the follower begins.
     type Patience: Default;
 
@@ -194,7 +198,8 @@ impl Engine {
 
     /// Connects followers to the doorbell, and wakes them once for what already happened.
     fn connect_followers(&self, all: Vec<Following>) -> Result<Followers, Refusal> {
-        let senders: Vec<_> = all.iter().map(|it| it.sender.clone()).collect();
+        let readers = all.iter().filter(|it| it.reads_journal);
+        let senders: Vec<_> = readers.map(|it| it.sender.clone()).collect();
         let ring = move || {
             for sender in &senders {
                 let _ = sender.send(Woken::Bell);
@@ -220,6 +225,7 @@ impl Engine {
         spawn(F::NAME, move || run::<F>(&engine, &own, &woken))?;
         Ok(Following {
             name: F::NAME,
+            reads_journal: F::READS_JOURNAL,
             sender,
         })
     }

@@ -16,6 +16,7 @@ pub(crate) struct PromoteFollower;
 
 impl Follower for PromoteFollower {
     const NAME: &'static str = "promote";
+    const READS_JOURNAL: bool = false;
     type Patience = ();
 
     fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {

@@ -16,6 +16,7 @@ pub(crate) struct ReachedFollower;
 
 impl Follower for ReachedFollower {
     const NAME: &'static str = "reached";
+    const READS_JOURNAL: bool = false;
     type Patience = ();
 
     fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {

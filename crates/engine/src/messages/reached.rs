@@ -38,7 +38,7 @@ pub(crate) struct ReachedLines(Mutex<BTreeMap<AgentId, Unrecorded>>);
 struct Unrecorded {
     /// The lines that the journal does not list yet.
     lines: BTreeSet<u64>,
-    /// The newest entry of the journal when there was no new line.
+    /// The newest entry of the journal when there was no new line; `None` if there was one since.
     looked: Option<u64>,
 }
 
@@ -56,15 +56,18 @@ impl ReachedLines {
         all.entry(agent.clone()).or_default().lines.extend(lines);
     }
 
-    /// The lines that the journal does not list yet; `None` if there are none, and none is new at
-    /// this entry.
-    fn unrecorded(&self, agent: &AgentId, head: u64) -> Option<BTreeSet<u64>> {
+    /// The lines that the journal does not list yet.
+    fn unrecorded(&self, agent: &AgentId) -> BTreeSet<u64> {
         let all = self.lock();
-        match all.get(agent) {
-            Some(sent) if sent.lines.is_empty() && sent.looked == Some(head) => None,
-            Some(sent) => Some(sent.lines.clone()),
-            None => Some(BTreeSet::new()),
-        }
+        all.get(agent)
+            .map(|it| it.lines.clone())
+            .unwrap_or_default()
+    }
+
+    /// The newest entry of the journal when there was nothing to send this agent or to record.
+    fn looked(&self, agent: &AgentId) -> Option<u64> {
+        let all = self.lock();
+        all.get(agent).filter(|it| it.lines.is_empty())?.looked
     }
 
     /// Whether an agent was sent lines that the journal does not list yet.
@@ -102,10 +105,17 @@ pub(crate) fn send_new_lines(
 ) -> Result<Vec<String>, Refusal> {
     engine.ensure_open()?;
     let sent = &engine.caches.reached;
-    let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
-    let Some(unrecorded) = sent.unrecorded(agent, head) else {
+    let looked = sent.looked(agent);
+    // Most entries make no line, so most answers need no more than this.
+    let (head, has_news) = engine.store.read::<_, Refusal>(|tx| {
+        let has_news = looked.map_or(Ok(true), |it| tx.has_news_for_brief(it))?;
+        Ok((tx.head()?, has_news))
+    })?;
+    if !has_news {
+        sent.set_looked(agent, head);
         return Ok(Vec::new());
-    };
+    }
+    let unrecorded = sent.unrecorded(agent);
     let caller = Caller::Agent(agent.clone());
     let cx = Context::new(engine, &caller);
     let Some(project) = cx.known_project()? else {

@@ -201,7 +201,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
     connection.busy_timeout(patience)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(256);
     // Makes plans independent of the values of parameters. Otherwise SQLite recompiles a cached
     // statement for each value, which takes a tenth of a commit's time.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -65,6 +65,17 @@ impl Reader<'_> {
         Ok(found.exists(params![line as i64, agent.0])?)
     }
 
+    /// Whether an entry after this one can make a line for an agent that it had not before: a pin, a
+    /// claim of the user's, a new version of a pinned claim, an agent that was opened again, or
+    /// anything that shows a claim to more readers or makes room for another.
+    pub fn has_news_for_brief(&self, after: u64) -> Result<bool> {
+        let mut found = self.0.prepare_cached(
+            "SELECT 1 FROM journal WHERE seq > ?1 AND (kind IN ('pinned', 'unpinned', 'opened', 'promoted',
+               'forgotten', 'redacted') OR kind = 'stored' AND (agent IS NULL OR EXISTS (SELECT 1 FROM pin WHERE lineage IS NOT NULL)))",
+        )?;
+        Ok(found.exists([after as i64])?)
+    }
+
     /// The agents that were sent the line that this entry made, the last one first, and when.
     pub fn reached_by(&self, line: u64) -> Result<Vec<(AgentId, Timestamp)>> {
         let mut found = self.0.prepare_cached(
