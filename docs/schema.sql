@@ -14,7 +14,7 @@ CREATE TABLE agent (
     project   TEXT    NOT NULL,
     turn      TEXT    NOT NULL,
     last_call INTEGER NOT NULL
-, role TEXT, topics TEXT, given INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+, role TEXT, topics TEXT, given INTEGER NOT NULL DEFAULT 0, hidden INTEGER NOT NULL DEFAULT 0, closed INTEGER NOT NULL DEFAULT 0, earlier TEXT NOT NULL DEFAULT '[]') STRICT, WITHOUT ROWID;
 
 CREATE INDEX agent_parent ON agent (parent) WHERE parent IS NOT NULL;
 

@@ -471,8 +471,13 @@ fn agents_text(page: &AgentsReply) -> String {
     }
     let line = |agent: &AgentStatus| {
         let parent = agent.parent.as_ref().map(|it| format!(", parent {}", it.0));
+        let state = match (agent.is_closed, agent.is_hidden) {
+            (true, _) => ", closed",
+            (false, true) => ", hidden",
+            (false, false) => "",
+        };
         let who = format!(
-            "{}{}",
+            "{}{}{state}",
             permission::agent_text(&agent.name, &agent.handle, agent.role.as_deref()),
             parent.unwrap_or_default()
         );

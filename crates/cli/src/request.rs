@@ -7,10 +7,10 @@ use std::{
 
 use engram_engine::{MESSAGE_BYTES, World};
 use engram_model::{
-    Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Deref,
-    Draft, EngramId, Feed, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening, Pinning,
-    PointerInput, Promote, Query, Refusal, Request, Resolve, Sending, Settle, Unpinning,
-    WhichRequests, parse_past_time,
+    Adoption, AgentChange, AgentEdit, AgentId, Allow, BudgetOf, Caller, Check, Code,
+    ConflictFilter, DenyAnswer, Deref, Draft, EngramId, Feed, GateCheck, GrantAnswer, GrantWanted,
+    Listed, Note, Opening, Pinning, PointerInput, Promote, Query, Refusal, Request, Resolve,
+    Sending, Settle, Unpinning, WhichRequests, parse_past_time,
 };
 use serde_json::Value;
 
@@ -57,9 +57,7 @@ pub(crate) fn request_of(verb: &Verb, world: &World) -> Result<Request, Refusal>
         Verb::Feed(feed) => Request::Feed(feed_of(feed)),
         Verb::Status => Request::Status,
         Verb::Agents { verb: None } => Request::Agents,
-        Verb::Agents {
-            verb: Some(AgentsVerb::Open(open)),
-        } => Request::OpenAgent(opening_of(open)),
+        Verb::Agents { verb: Some(verb) } => agents_request_of(verb),
         Verb::Budget { agent } => Request::Budget(BudgetOf {
             costs: false,
             agent: agent.clone().map(AgentId),
@@ -186,6 +184,20 @@ pub(crate) fn feed_of(feed: &FeedArgs) -> Feed {
         all: feed.all,
         ..Feed::default()
     }
+}
+
+fn agents_request_of(verb: &AgentsVerb) -> Request {
+    let (agent, what) = match verb {
+        AgentsVerb::Open(open) => return Request::OpenAgent(opening_of(open)),
+        AgentsVerb::Rename { agent, name } => (agent, AgentEdit::Rename(name.clone())),
+        AgentsVerb::Hide { agent } => (agent, AgentEdit::Hide),
+        AgentsVerb::Show { agent } => (agent, AgentEdit::Show),
+        AgentsVerb::Close { agent } => (agent, AgentEdit::Close),
+    };
+    Request::ChangeAgent(AgentChange {
+        agent: AgentId(agent.clone()),
+        what,
+    })
 }
 
 fn opening_of(open: &OpenAgentArgs) -> Opening {

@@ -6,21 +6,21 @@ use std::sync::Arc;
 use engram_consistency::{claim::Claim, mask};
 
 use engram_model::{
-    Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Ask, Blame, BriefReply, BudgetOf,
-    BudgetsReply, Caller, Check, CheckReply, CheckedPointer, Clues, Code, Commit, Conflict,
-    ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced,
-    Draft, Effect, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck,
-    GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
-    LineView, LocateReply, MetricsReply, NewsReply, NewsSince, NextTurn, Note, NoteReply, Opening,
-    Pinning, PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply, Refusal, Reply,
-    Request, RequestsReply, Resolve, ResolveReply, Rewording, SampleReply, Search, SearchReply,
-    Sending, SentReply, SourceReply, SourceView, SpanNow, StatusReply, Turned, Unpinning,
-    ValidReply, WhichRequests,
+    Adoption, AgentChange, AgentOpened, AgentsReply, Allow, Answered, Answers, Ask, Blame,
+    BriefReply, BudgetOf, BudgetsReply, Caller, Check, CheckReply, CheckedPointer, Clues, Code,
+    Commit, Conflict, ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest,
+    Dereferenced, Draft, Effect, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter,
+    ForgetReply, GateCheck, GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook,
+    HookReply, LineReply, LineView, LocateReply, MetricsReply, NewsReply, NewsSince, NextTurn,
+    Note, NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply, Query,
+    QueryReply, Refusal, Reply, Request, RequestsReply, Resolve, ResolveReply, Rewording,
+    SampleReply, Search, SearchReply, Sending, SentReply, SourceReply, SourceView, SpanNow,
+    StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
 };
 
 use crate::{
     Engine,
-    agents::{budgets, grants, metrics, opening, served},
+    agents::{budgets, changing, grants, metrics, opening, served},
     asking::{deref, query},
     claims::{
         close, lineage, note, pointers, promote,
@@ -334,6 +334,10 @@ impl Answers for Answering<'_> {
 
     fn open_agent(&self, opening: Opening) -> Result<AgentOpened, Refusal> {
         opening::open_agent(self.0, &opening)
+    }
+
+    fn change_agent(&self, change: AgentChange) -> Result<Answered, Refusal> {
+        changing::change_agent(self.0, change)
     }
 
     fn next_turn(&self, next: NextTurn) -> Result<Turned, Refusal> {

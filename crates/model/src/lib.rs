@@ -30,12 +30,12 @@ mod time;
 mod words;
 
 pub use agents::{
-    AgentBudget, Answered, AnsweredBy, BUDGETS, BriefLine, BriefOf, BriefPart, BriefReply,
-    BudgetOf, BudgetsReply, ChildMessage, ChildOutput, Cost, CostOf, DenyAnswer, DerefRequest,
-    GrantAnswer, GrantCount, GrantKind, GrantRecord, GrantReply, GrantState, GrantTold,
-    GrantWanted, GrantsReply, Hook, HookEvent, HookReply, Message, MessageGrant, NextTurn,
-    ParentMessage, RagExcerpt, RagFound, RagReply, RagResult, RequestState, RequestTold,
-    RequestsReply, SamRead, SamReply, SentTo, ShownBrief, Turned, WhichRequests,
+    AgentBudget, AgentChange, AgentEdit, Answered, AnsweredBy, BUDGETS, BriefLine, BriefOf,
+    BriefPart, BriefReply, BudgetOf, BudgetsReply, ChildMessage, ChildOutput, Cost, CostOf,
+    DenyAnswer, DerefRequest, GrantAnswer, GrantCount, GrantKind, GrantRecord, GrantReply,
+    GrantState, GrantTold, GrantWanted, GrantsReply, Hook, HookEvent, HookReply, Message,
+    MessageGrant, NextTurn, ParentMessage, RagExcerpt, RagFound, RagReply, RagResult, RequestState,
+    RequestTold, RequestsReply, SamRead, SamReply, SentTo, ShownBrief, Turned, WhichRequests,
 };
 pub use call::Call;
 pub use change::{Change, Entry};

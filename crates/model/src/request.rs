@@ -254,6 +254,8 @@ requests! {
     agents: Agents -> Agents(Box<AgentsReply>), User Reads;
     /// Open an agent with its own token. A known agent gets a new token.
     open_agent: OpenAgent(opening: Opening) -> Opened(AgentOpened), Anyone Changes;
+    /// Rename, hide, show or close an agent.
+    change_agent: ChangeAgent(change: crate::AgentChange) -> Answered(crate::Answered), User Changes;
     /// Begin another turn of an agent; only its parent or the user may.
     next_turn: NextTurn(next: crate::NextTurn) -> Turned(crate::Turned), Anyone Changes;
     /// Report what agents have spent of their turns: the user sees all, an agent itself and its

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     access::is_clean,
-    hands::{DELETE, ENTER, Hand, notice, rows},
+    hands::{DELETE, ENTER, ESCAPE, Hand, notice, rows},
     shop::Shop,
     team::{Member, WANTED},
 };
@@ -138,4 +138,63 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     assert!(window.text("[data-testid=cost]").contains("by a grant"));
     window.wait("document.querySelector('.beyond').textContent.includes('0 open, 1 used')");
     is_clean(window, "a team");
+}
+
+#[test]
+fn an_agent_is_renamed_hidden_and_closed() {
+    both_hands(Stage::listed, |Stage { shop, window, .. }, hand| {
+        let engram = &shop.engram();
+        engram.json(&["agents", "open", "lead"]);
+        read_as(engram, "lead");
+        read_as(engram, "reviewer");
+        window.by(hand, "4", "agents-view");
+        window.wait(&agents_are("reviewer,lead"));
+        let open = "document.querySelector('[data-testid=agent-name]').textContent";
+        window.wait(&format!("{open} === 'reviewer'"));
+
+        // A name that looks like another agent's is refused beside the agent.
+        window.by(hand, "E", "agent-rename");
+        window.wait_moved("document.activeElement.id === 'agent-name-field'");
+        window.keys("Lead");
+        window.keys(ENTER);
+        window.find("[data-testid=agent-detail] [data-testid=refused]");
+        // Enter keeps the focus; Escape leaves without a change.
+        window.wait_moved("document.activeElement.id === 'agent-name-field'");
+        window.keys(ESCAPE);
+        window.wait("!document.querySelector('[data-testid=agent-name-field]')");
+        window.by(hand, "E", "agent-rename");
+        window.wait_moved("document.activeElement.id === 'agent-name-field'");
+        window.keys("auditor");
+        window.keys(ENTER);
+        window.wait(&agents_are("auditor,lead"));
+        window.wait("!document.querySelector('[data-testid=agent-name-field]')");
+
+        // A hidden agent leaves the list until all are wanted.
+        window.by(hand, "H", "agent-hide");
+        window.wait(&agents_are("lead"));
+        window.by(hand, "f", "agents-left-out");
+        window.wait(&agents_are("auditor,lead"));
+        window.click("[data-testid=agent]");
+        window.wait(&format!("{open} === 'auditor'"));
+        window.by(hand, "H", "agent-hide");
+        window.wait("document.querySelector('[data-testid=agents-left-out]').hidden");
+        is_clean(window, "an agent");
+
+        // Closing asks first, and Enter keeps the agent.
+        window.by(hand, "X", "agent-close");
+        window.wait_moved("document.activeElement.id === 'agent-keep'");
+        window.by(hand, ENTER, "agent-keep");
+        window.wait("!document.querySelector('[data-testid=agent-close-ask]')");
+        window.by(hand, "X", "agent-close");
+        window.find("[data-testid=agent-close-yes]");
+        is_clean(window, "closing an agent");
+        window.click("[data-testid=agent-close-yes]");
+        window.wait("document.querySelectorAll('[data-testid=agent] .word').length === 1");
+        let agents = engram.json(&["agents"]);
+        let closed = agents["agents"].as_array().unwrap().last().unwrap();
+        assert_eq!(
+            (&closed["label"], &closed["is_closed"]),
+            (&json!("auditor"), &json!(true))
+        );
+    });
 }

@@ -13,6 +13,29 @@ pub(crate) enum AgentsVerb {
 
 Opening an agent again gives it a new token and invalidates the old one.")]
     Open(OpenAgentArgs),
+    /// Give an agent another name; what it stored keeps the name that it had then
+    Rename {
+        /// Its handle, as `engram agents` lists it
+        agent: String,
+        /// Its new name
+        name: String,
+    },
+    /// Leave an agent out of the window's list and the brief
+    Hide {
+        /// Its handle
+        agent: String,
+    },
+    /// Show a hidden agent in the window's list and the brief again
+    Show {
+        /// Its handle
+        agent: String,
+    },
+    /// Close an agent: its token, open grants and requests end, and you become the parent of its
+    /// children
+    Close {
+        /// Its handle
+        agent: String,
+    },
 }
 
 #[derive(Args, Debug)]

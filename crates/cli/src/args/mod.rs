@@ -150,7 +150,8 @@ Pointers:
     /// List the agents that were opened here, or stored or read anything, most recent first
     #[command(after_help = "Examples:
   engram agents
-  engram agents open programmer-1 --role programmer --parent lead")]
+  engram agents open programmer-1 --role programmer --parent lead
+  engram agents close programmer-1")]
     Agents {
         #[command(subcommand)]
         verb: Option<AgentsVerb>,

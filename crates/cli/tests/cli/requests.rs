@@ -36,6 +36,7 @@ fn command_line<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a
         "resolve" => vec!["resolve", id, "--winner", "newer", "--why", "Read again."],
         "status" => vec!["status"],
         "agents" => vec!["agents"],
+        "change_agent" => vec!["agents", "rename", "child", "backend"],
         "budget" => vec!["budget", "--agent", "child"],
         "issue_grant" => vec!["grant", "issue", "--to", "child", "--pointer", POINTER],
         "grants" => vec!["grant", "list"],
@@ -239,7 +240,7 @@ fn first<'a>(name: &str, id: &'a str) -> Vec<Vec<&'a str>> {
         "restore" => vec![vec!["forget", id]],
         "send" => vec![vec!["agents", "open", "ada", "--role", "programmer"]],
         "unpin" => vec![vec!["brief", "pin", id]],
-        "budget" | "issue_grant" => vec![open],
+        "budget" | "change_agent" | "issue_grant" => vec![open],
         "revoke_grant" => vec![
             open,
             vec!["grant", "issue", "--to", "child", "--code", "100"],

@@ -2,6 +2,7 @@
 //! what they did.
 
 pub(crate) mod budgets;
+pub(crate) mod changing;
 pub(crate) mod grants;
 pub(crate) mod message_cost;
 pub(crate) mod metrics;

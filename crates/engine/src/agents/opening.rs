@@ -35,7 +35,7 @@ const TOPICS: usize = 12;
 /// replaces the old one.
 pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, Refusal> {
     let parent = parent_for(cx.caller, ask)?;
-    let (name, role) = (validated_name(ask)?, validated_role(ask)?);
+    let (name, role) = (validated_agent_name(&ask.name)?, validated_role(ask)?);
     let topics = Topics {
         read: validated_topics("read", &ask.read)?,
         write: validated_topics("write", &ask.write)?,
@@ -59,6 +59,7 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
         let handle = handle_of(tx, ground.project, &name)?;
         refuse_opening(&handle, parent.as_ref(), kin)?;
         let above = parent.as_ref().map(known).transpose()?.flatten();
+        above.as_ref().map_or(Ok(()), refuse_closed_parent)?;
         let before = known(&handle)?;
         let fresh = Agent {
             handle,
@@ -70,6 +71,8 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
             topics: Topics::default(),
             turn: turn.clone(),
             last_call: now,
+            is_hidden: false,
+            is_closed: false,
         };
         let mut agent = before.unwrap_or(fresh);
         agent.role = role.clone().or(agent.role);
@@ -111,8 +114,9 @@ fn parent_for(caller: &Caller, ask: &Opening) -> Result<Option<AgentId>, Refusal
     }
 }
 
-fn validated_name(ask: &Opening) -> Result<String, Refusal> {
-    let name = validated_line("the agent's name", &ask.name)?;
+/// Checks the name that somebody gives an agent.
+pub(crate) fn validated_agent_name(name: &str) -> Result<String, Refusal> {
+    let name = validated_line("the agent's name", name)?;
     if name.is_empty() {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -122,6 +126,17 @@ fn validated_name(ask: &Opening) -> Result<String, Refusal> {
     }
     refuse_reserved_name("the agent's name", &name)?;
     Ok(name)
+}
+
+fn refuse_closed_parent(parent: &Agent) -> Result<(), Refusal> {
+    if !parent.is_closed {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::ScopeDenied,
+        format!("{:?} is closed, so it gets no children", parent.label),
+        "Open the agent without a parent, or open the parent again first.",
+    ))
 }
 
 fn validated_role(ask: &Opening) -> Result<Option<String>, Refusal> {
@@ -180,6 +195,9 @@ fn agent_status(
     let spent = budgets::agent_budget(cx, reader, seen.agent.clone(), taken)?;
     Ok(AgentStatus {
         name: spent.label,
+        earlier_names: seen.earlier.iter().map(|it| recorded_name(it)).collect(),
+        is_hidden: seen.agent.is_hidden,
+        is_closed: seen.agent.is_closed,
         role: seen.agent.role,
         parent: seen.agent.parent,
         started_by: seen.parent.as_deref().map(recorded_name),

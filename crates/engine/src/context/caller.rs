@@ -70,7 +70,7 @@ impl Agents {
     /// line's `--agent`) becomes a root.
     ///
     /// # Errors
-    /// `SCOPE_DENIED` for an agent of another project.
+    /// `SCOPE_DENIED` for an agent of another project, and for one that the user closed.
     pub(crate) fn record_call(
         &self,
         store: &Store,
@@ -80,6 +80,7 @@ impl Agents {
         project: ProjectId,
         idle: i64,
     ) -> Result<CallingAgent, Refusal> {
+        stored.as_ref().map_or(Ok(()), refuse_closed)?;
         let now = world.now();
         let mut agents = self.lock();
         let mut called = match (agents.get(handle).cloned(), stored) {
@@ -166,6 +167,8 @@ pub(crate) fn new_root(world: &World, handle: AgentId, label: &str, project: Pro
         topics: Topics::default(),
         turn: world.new_id().to_string(),
         last_call: world.now(),
+        is_hidden: false,
+        is_closed: false,
     }
 }
 
@@ -220,6 +223,18 @@ pub(crate) fn kin_of(agent: Agent) -> AgentNode {
         reads: agent.topics.read,
         writes: agent.topics.write,
     }
+}
+
+/// Refuses a call of an agent that the user closed.
+fn refuse_closed(agent: &Agent) -> Result<(), Refusal> {
+    if !agent.is_closed {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::ScopeDenied,
+        "the user closed this agent",
+        "Stop using Engram in this session. In a new session, you are a new agent.",
+    ))
 }
 
 pub(crate) fn other_project_refusal(handle: &AgentId) -> Refusal {

@@ -245,6 +245,22 @@ impl TakenNames {
         format!("{name} ({mark})")
     }
 
+    /// Refuses a new name for an agent that another agent has, or one that looks like it.
+    pub(crate) fn refuse_taken(&self, agent: &Agent, name: &str) -> Result<(), Refusal> {
+        let looks = readings(name);
+        let is_taken = |owned: &&OwnedName| {
+            owned.handle != agent.handle && looks.iter().any(|it| owned.looks.contains(it))
+        };
+        if self.agents.iter().find(is_taken).is_none() {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Code::SchemaInvalid,
+            "another agent has this name, or one that looks like it",
+            "Choose another name; `engram agents` lists those in use.",
+        ))
+    }
+
     /// Whether a person named this agent. An agent that calls for the first time is in no table
     /// yet.
     fn is_given(&self, agent: &Agent) -> bool {

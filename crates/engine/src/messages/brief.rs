@@ -516,13 +516,15 @@ fn candidate_of(engram: Engram) -> BriefCandidate {
     }
 }
 
-/// An agent and its children, or all agents for the user; most recent call first.
+/// An agent and its children, or all agents for the user; most recent call first. Leaves out those
+/// that the user hid or closed.
 fn agent_and_children(
     tx: &Reader<'_>,
     project: ProjectId,
     agent: Option<&Agent>,
 ) -> Result<Vec<Agent>, Refusal> {
     let mut near = tx.family(project, agent.map(|it| &it.handle), FAMILY)?;
+    near.retain(|it| !it.is_hidden && !it.is_closed);
     if let Some(agent) = agent {
         near.extend(agent_in_project(tx, project, &agent.handle)?);
         near.sort_by(|one, two| (two.last_call, &one.handle).cmp(&(one.last_call, &two.handle)));

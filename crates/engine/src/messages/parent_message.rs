@@ -103,16 +103,19 @@ pub(crate) fn send_to_children(
     })
 }
 
-/// The agents that a message may reach: the one that it names, or all children of its sender.
+/// The agents that a message may reach: the one that it names, or all children of its sender. A
+/// closed agent gets none.
 pub(crate) fn reachable_agents(
     cx: &Context<'_>,
     to: Option<&AgentId>,
 ) -> Result<Vec<Agent>, Refusal> {
     let project = cx.project()?;
-    cx.engine.store.read(|tx| match to {
+    let mut found: Vec<Agent> = cx.engine.store.read::<_, Refusal>(|tx| match to {
         Some(to) => Ok(known_to(cx.caller, tx, project, to)?.into_iter().collect()),
         None => Ok(tx.family(project, cx.caller.agent(), usize::MAX)?),
-    })
+    })?;
+    found.retain(|it| !it.is_closed);
+    Ok(found)
 }
 
 /// The handles of a message's recipients.

@@ -2,12 +2,14 @@
 //! shared brief.
 
 mod brief;
+mod change;
 mod grant;
 mod hook;
 mod message;
 mod permission;
 
 pub use brief::*;
+pub use change::*;
 pub use grant::*;
 pub use hook::*;
 pub use message::*;

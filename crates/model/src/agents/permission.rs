@@ -322,12 +322,12 @@ pub struct DenyAnswer {
     pub why: Option<String>,
 }
 
-/// The new status of a request or a grant.
+/// The new status of a request, a grant or an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answered {
     /// Which.
     pub id: String,
-    /// `waiting`, `denied` or `revoked`.
+    /// `waiting`, `denied` or `revoked`; of an agent, `renamed`, `hidden`, `shown` or `closed`.
     pub state: String,
 }

@@ -177,6 +177,12 @@ pub struct Agent {
     pub turn: String,
     /// When it last called.
     pub last_call: Timestamp,
+    /// Whether the window's list leaves it out, as the user decided; stored beside the body.
+    #[serde(skip)]
+    pub is_hidden: bool,
+    /// Whether the user closed it; stored beside the body.
+    #[serde(skip)]
+    pub is_closed: bool,
 }
 
 impl Agent {

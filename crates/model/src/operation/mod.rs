@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    AgentId, Anchored, Code, ConflictId, ConflictStatus, EngramId, EventId, GrantKind, How,
-    LineageId, ProjectId, Record, Refusal, Severity, Tier, words::words,
+    AgentChange, AgentId, Anchored, Code, ConflictId, ConflictStatus, EngramId, EventId, GrantKind,
+    How, LineageId, ProjectId, Record, Refusal, Severity, Tier, words::words,
 };
 
 pub use agents::*;
@@ -127,6 +127,8 @@ operations! {
     Joined(body: Box<Agent>) = "joined", User Rated;
     /// The user or a parent opened an agent, or gave one of theirs a new token.
     Opened(body: Box<Opened>) = "opened", User Rated, of body.agent.handle.0;
+    /// The user renamed, hid, showed or closed an agent.
+    AgentChanged(body: Box<AgentChange>) = "agent_changed", User, of body.agent.0;
     /// An agent asked to read beyond its budget.
     Requested(body: Box<Requested>) = "requested", User Rated, beside body.id;
     /// The parent or the user denied a request.

@@ -85,6 +85,15 @@ pub struct AgentStatus {
     /// Its own name for itself, as records show it; display only.
     #[serde(rename = "label")]
     pub name: String,
+    /// The names that it had before the user renamed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_names: Vec<String>,
+    /// Whether the user hid it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_hidden: bool,
+    /// Whether the user closed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_closed: bool,
     /// Its role, given by whoever opened it.
     pub role: Option<String>,
     /// The agent that opened it, or for which it was opened; `None` for a root.

@@ -81,7 +81,8 @@ pub enum Reply {
     Granted(GrantReply),
     /// To [`Request::Grants`].
     Grants(GrantsReply),
-    /// To [`Request::RevokeGrant`], [`Request::RequestDeref`] and [`Request::DenyRequest`].
+    /// To [`Request::RevokeGrant`], [`Request::RequestDeref`], [`Request::DenyRequest`] and
+    /// [`Request::ChangeAgent`].
     Answered(Answered),
     /// To [`Request::Requests`].
     Requests(RequestsReply),

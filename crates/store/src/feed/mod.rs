@@ -248,6 +248,9 @@ fn change_of(operation: Operation) -> Option<Change> {
 fn subjects_of(operation: Operation) -> Vec<String> {
     let mut about: Vec<String> = match operation {
         Operation::Opened(opened) => vec![opened.agent.handle.0],
+        Operation::AgentChanged(change) => {
+            vec![change.agent.0, change.what.state().to_owned()]
+        }
         Operation::Requested(requested) => vec![requested.pointer],
         Operation::Granted(new_grant) => match new_grant.grant.what {
             GrantKind::Read { pointer, .. } => vec![new_grant.grant.to.0, pointer],

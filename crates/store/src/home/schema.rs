@@ -31,6 +31,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../schema/021.sql"),
     include_str!("../schema/022.sql"),
     include_str!("../schema/023.sql"),
+    include_str!("../schema/024.sql"),
 ];
 
 /// From this step on, the journal has everything that the tables hold.

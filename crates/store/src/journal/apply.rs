@@ -10,15 +10,15 @@ use engram_model::{
     AgentId, EngramId, GrantKind, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,
     RequestState, Spend, Target,
     operation::{
-        Agent, Carried, Contradiction, ERASED, Event, Located, NewGrant, Opened, Promotion, Read,
-        Redaction, Refused, Requested, Sent, Served, Snapshot,
+        Carried, Contradiction, ERASED, Event, Located, NewGrant, Promotion, Read, Redaction,
+        Refused, Requested, Sent, Served, Snapshot,
     },
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::beside;
-use crate::{Result, StoreError, tables::topics_json as topics};
+use crate::{Result, StoreError};
 
 /// Where and when an operation happened, both for the first time and in a replay.
 pub(crate) struct Applied<'a> {
@@ -49,6 +49,7 @@ impl Applied<'_> {
             )?,
             Operation::Joined(agent) => self.join(agent)?,
             Operation::Opened(opened) => self.open(opened)?,
+            Operation::AgentChanged(change) => self.change_agent(change)?,
             Operation::Requested(requested) => self.request(requested)?,
             Operation::Denied(denied) => self.answer(&denied.id, RequestState::Denied)?,
             Operation::Granted(new_grant) => self.grant(new_grant)?,
@@ -99,7 +100,7 @@ impl Applied<'_> {
         }
     }
 
-    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
+    pub(super) fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
         self.connection.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
@@ -395,47 +396,6 @@ impl Applied<'_> {
             "INSERT INTO project (id, common_dir, name) VALUES (?1, ?2, ?3)
              ON CONFLICT (id) DO UPDATE SET common_dir = ?2, name = ?3",
             params![project.to_string(), located.common_dir, located.name],
-        )
-    }
-
-    /// An agent has one token: the latest.
-    fn open(&self, opened: &Opened) -> Result<()> {
-        self.join(&opened.agent)?;
-        let agent = &opened.agent;
-        // A name that a person gave stays theirs, even if an agent opens this agent again.
-        self.run(
-            "UPDATE agent SET label = ?2, role = ?3, topics = ?4, given = given OR ?5 WHERE handle = ?1",
-            params![
-                agent.handle.0,
-                agent.label,
-                agent.role,
-                topics(agent),
-                self.agent.is_none(),
-            ],
-        )?;
-        self.run(
-            "INSERT OR REPLACE INTO token (agent, digest) VALUES (?1, ?2)",
-            params![agent.handle.0, opened.token],
-        )
-    }
-
-    fn join(&self, agent: &Agent) -> Result<()> {
-        self.run(
-            "INSERT INTO agent (handle, label, role, parent, run, project, topics, turn, last_call, given)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             ON CONFLICT (handle) DO UPDATE SET turn = ?8, last_call = ?9",
-            params![
-                agent.handle.0,
-                agent.label,
-                agent.role,
-                agent.parent.as_ref().map(|it| &it.0),
-                agent.run.to_string(),
-                agent.project.to_string(),
-                topics(agent),
-                agent.turn,
-                agent.last_call.as_microsecond(),
-                agent.is_named_by_handle(),
-            ],
         )
     }
 

@@ -1,6 +1,7 @@
 //! Table `journal`: the source of truth. Every change of a home goes through [`Writer::record`],
 //! which appends an operation and applies it to the tables, in one transaction.
 
+mod agents;
 mod apply;
 mod beside;
 mod carry;

@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// The columns of an agent, for [`agent_row`].
-const AGENT: &str = "handle, label, role, parent, run, project, topics, turn, last_call";
+const AGENT: &str =
+    "handle, label, role, parent, run, project, topics, turn, last_call, hidden, closed";
 
 type AgentRow = (
     String,
@@ -24,6 +25,8 @@ type AgentRow = (
     Option<String>,
     String,
     i64,
+    bool,
+    bool,
 );
 
 fn agent_row(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
@@ -31,7 +34,7 @@ fn agent_row(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
 }
 
 fn agent(
-    (handle, label, role, parent, run, project, topics, turn, last_call): AgentRow,
+    (handle, label, role, parent, run, project, topics, turn, last_call, is_hidden, is_closed): AgentRow,
 ) -> Result<Agent> {
     let topics = topics.as_deref().map(serde_json::from_str).transpose();
     Ok(Agent {
@@ -46,8 +49,15 @@ fn agent(
             .unwrap_or_default(),
         turn,
         last_call: timestamp(last_call)?,
+        is_hidden,
+        is_closed,
     })
 }
+
+/// SQL: somebody opened or changed an agent, or it did more than call and get answers.
+const DID: &str = "(given OR hidden OR closed OR handle IN (SELECT agent FROM token)
+     OR EXISTS (SELECT 1 FROM journal INDEXED BY journal_agent
+                WHERE journal.agent = handle AND kind NOT IN ('joined', 'reached', 'served')))";
 
 /// What one agent has spent in its current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +92,8 @@ pub struct AgentActivity {
     pub agent: Agent,
     /// The name of its parent.
     pub parent: Option<String>,
+    /// The names that it had before the user renamed it.
+    pub earlier: Vec<String>,
     /// Its first entry; unknown for some agents of an earlier schema.
     pub first: Option<Timestamp>,
     /// Its last operation that readers can see.
@@ -133,12 +145,12 @@ impl Reader<'_> {
             .exists([&handle.0])?)
     }
 
-    /// The agents of a project that were opened, or that a person named.
+    /// The agents of a project that were opened or closed, or that a person named.
     pub fn name_owners(&self, project: ProjectId) -> Result<Vec<NameOwner>> {
         self.0
             .prepare_cached(
                 "SELECT handle, label, given FROM agent
-                 WHERE project = ?1 AND (given OR handle IN (SELECT agent FROM token))",
+                 WHERE project = ?1 AND (given OR closed OR handle IN (SELECT agent FROM token))",
             )?
             .query_and_then([project.to_string()], |row| {
                 Ok(NameOwner {
@@ -187,20 +199,24 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How many agents have called in this project.
+    /// How many agents [`Self::agents_of`] finds without its limit.
     pub fn count_agents(&self, project: ProjectId) -> Result<u64> {
         let count: i64 = self
             .0
-            .prepare_cached("SELECT count(*) FROM agent WHERE project = ?1")?
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM agent WHERE project = ?1 AND {DID}"
+            ))?
             .query_row([project.to_string()], |row| row.get(0))?;
         Ok(count as u64)
     }
 
-    /// At most `most` agents of a project, most recent call first.
+    /// At most `most` agents of a project that did something, most recent call first; those that the
+    /// user hid or closed come last.
     pub fn agents_of(&self, project: ProjectId, most: usize) -> Result<Vec<AgentActivity>> {
         self.0
             .prepare_cached(&format!(
-                "SELECT {AGENT} FROM agent WHERE project = ?1 ORDER BY last_call DESC, handle LIMIT ?2"
+                "SELECT {AGENT} FROM agent WHERE project = ?1 AND {DID}
+                 ORDER BY hidden OR closed, last_call DESC, handle LIMIT ?2"
             ))?
             .query_map(params![project.to_string(), most as i64], agent_row)?
             .map(|row| activity(self, agent(row?)?))
@@ -218,7 +234,8 @@ impl Reader<'_> {
         let mut found = self.0.prepare_cached(
             "SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens, handle
              FROM agent JOIN spend ON spend.agent = agent.handle AND spend.turn = agent.turn
-             WHERE project = ?1 AND last_call >= ?2 ORDER BY last_call DESC LIMIT ?3",
+             WHERE project = ?1 AND last_call >= ?2 AND NOT hidden AND NOT closed
+             ORDER BY last_call DESC LIMIT ?3",
         )?;
         let rows = found.query_map(
             params![project.to_string(), since.as_microsecond(), most as i64],
@@ -289,6 +306,7 @@ fn activity(reader: &Reader<'_>, agent: Agent) -> Result<AgentActivity> {
     }
     Ok(AgentActivity {
         parent,
+        earlier: earlier_names(reader.0, &agent.handle)?,
         first: first.map(timestamp).transpose()?,
         did: last.map(|it| it.1),
         stored: count_stored(reader.0, &agent)?,
@@ -318,6 +336,14 @@ fn entry_by(
             Ok((row.get(0)?, row.get(1)?))
         })
         .optional()?)
+}
+
+fn earlier_names(connection: &Connection, agent: &AgentId) -> Result<Vec<String>> {
+    let names: String = connection
+        .prepare_cached("SELECT earlier FROM agent WHERE handle = ?1")?
+        .query_row([&agent.0], |row| row.get(0))?;
+    serde_json::from_str(&names)
+        .map_err(|error| StoreError::Record(format!("earlier names of an agent: {error}")))
 }
 
 fn opened_at(connection: &Connection, agent: &AgentId) -> Result<Option<i64>> {

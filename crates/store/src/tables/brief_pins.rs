@@ -70,8 +70,10 @@ impl Reader<'_> {
     /// anything that shows a claim to more readers or makes room for another.
     pub fn has_news_for_brief(&self, after: u64) -> Result<bool> {
         let mut found = self.0.prepare_cached(
-            "SELECT 1 FROM journal WHERE seq > ?1 AND (kind IN ('pinned', 'unpinned', 'opened', 'promoted',
-               'forgotten', 'redacted') OR kind = 'stored' AND (agent IS NULL OR EXISTS (SELECT 1 FROM pin WHERE lineage IS NOT NULL)))",
+            "SELECT 1 FROM journal WHERE seq > ?1 AND (
+               kind IN ('pinned', 'unpinned', 'opened', 'promoted', 'forgotten', 'redacted')
+               OR kind = 'stored'
+               AND (agent IS NULL OR EXISTS (SELECT 1 FROM pin WHERE lineage IS NOT NULL)))",
         )?;
         Ok(found.exists([after as i64])?)
     }

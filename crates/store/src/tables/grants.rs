@@ -303,6 +303,15 @@ impl Grants<'_> {
         Ok(count as u64)
     }
 
+    /// The waiting requests of an agent itself.
+    pub fn waiting_of(&self, agent: &AgentId) -> Result<Vec<String>> {
+        let mut found = self
+            .0
+            .prepare_cached("SELECT id FROM request WHERE agent = ?1 AND state = 'waiting'")?;
+        let all = found.query_map([&agent.0], |row| row.get(0))?;
+        Ok(all.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// The waiting request of an agent for this pointer.
     pub fn waiting(&self, agent: &AgentId, pointer: &str) -> Result<Option<String>> {
         Ok(self

@@ -21,6 +21,8 @@ pub(crate) fn agent(handle: &str) -> Agent {
         topics: Topics::default(),
         turn: "t1".to_owned(),
         last_call: now(),
+        is_hidden: false,
+        is_closed: false,
     }
 }
 

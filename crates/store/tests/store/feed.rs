@@ -72,6 +72,8 @@ fn opened_operation(handle: &str, label: &str, role: Option<&str>) -> Operation 
             topics: Topics::default(),
             turn: "t1".to_owned(),
             last_call: now(),
+            is_hidden: false,
+            is_closed: false,
         },
         token: format!("token of {handle}"),
     }))

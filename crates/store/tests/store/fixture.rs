@@ -3,9 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use engram_model::{
-    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, GrantKind,
-    GrantRecord, How, JournalTime, LineageId, Operation, ProjectId, Provenance, Record, Refusal,
-    RunId, Severity, Source, Spend, Tier, Ttl,
+    AgentChange, AgentEdit, AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId,
+    EventId, GrantKind, GrantRecord, How, JournalTime, LineageId, Operation, ProjectId, Provenance,
+    Record, Refusal, RunId, Severity, Source, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Anchoring, BriefPin, Carried, Contradiction, Denied, Event, Located,
         LostEntries, NewGrant, Opened, Permit, Promotion, Read, ReadBelow, Redaction, Refused,
@@ -35,7 +35,9 @@ macro_rules! nineteenth {
         "DROP TABLE reached; DROP INDEX engram_todo; DROP TABLE series; DROP TABLE report; ALTER TABLE conflict ADD COLUMN risk TEXT;
          CREATE INDEX conflict_risk ON conflict (risk) WHERE risk IS NOT NULL;
          DROP INDEX agent_parent; ALTER TABLE due DROP COLUMN of_runs; ALTER TABLE conflict DROP COLUMN run;
-         DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;"
+         DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
+         ALTER TABLE agent DROP COLUMN hidden; ALTER TABLE agent DROP COLUMN closed;
+         ALTER TABLE agent DROP COLUMN earlier;"
     };
 }
 
@@ -201,6 +203,8 @@ fn agent_reading(handle: &str, topic: &str) -> Agent {
         },
         turn: "t1".to_owned(),
         last_call: now(),
+        is_hidden: false,
+        is_closed: false,
     }
 }
 
@@ -370,6 +374,14 @@ fn operations_on_agents() -> Vec<Operation> {
         Operation::Opened(Box::new(Opened {
             agent: agent_reading("a2", "wallet"),
             token: "01".to_owned(),
+        })),
+        Operation::AgentChanged(Box::new(AgentChange {
+            agent: AgentId("a2".to_owned()),
+            what: AgentEdit::Rename("backend".to_owned()),
+        })),
+        Operation::AgentChanged(Box::new(AgentChange {
+            agent: AgentId("a1".to_owned()),
+            what: AgentEdit::Close,
         })),
         request("q1"),
         Operation::Denied(Denied {

@@ -33,6 +33,30 @@ pub const NO_SUCH_GRANT: &str = "refused: grant not valid";
 pub const OVER: &str = "refused: over budget";
 pub const SAID: &str = "Newest claims under this name";
 pub const SHOW: &str = "Show its claims";
+pub const HIDDEN: &str = "hidden";
+pub const CLOSED: &str = "closed";
+pub const CONNECTIONS: &str = "connections";
+pub const FORMERLY: &str = "earlier name";
+pub const NAME: &str = "New name";
+pub const RENAME: &str = "Rename";
+pub const RENAME_MEANS: &str = "Edit the agent’s name";
+pub const RENAMED: &str = "Renamed. Its earlier claims keep the old name";
+pub const HIDE: &str = "Hide";
+pub const SHOW_AGAIN: &str = "Show";
+pub const HIDE_MEANS: &str = "Hide the agent, or show it again";
+pub const HIDDEN_NOW: &str = "Hidden from this list and the brief";
+pub const SHOWN_AGAIN: &str = "Shown again";
+pub const CLOSE: &str = "Close…";
+pub const CLOSE_MEANS_TO: &str = "Close the agent…";
+pub const CLOSE_ASK: &str = "Close this agent?";
+pub const CLOSE_MEANS: &str =
+    "It can no longer use Engram here. Its token, open grants and requests end; its claims stay.";
+pub const CLOSE_YES: &str = "Close";
+pub const CLOSED_NOW: &str = "Closed";
+
+pub fn left_out(count: &str) -> String {
+    format!("{count} hidden or closed")
+}
 
 pub fn parent(name: &str) -> String {
     format!("{PARENT} {name}")
@@ -53,6 +77,7 @@ pub fn last_act(operation: OperationKind) -> &'static str {
         OperationKind::Noted => "recorded an event",
         OperationKind::Joined => "began a turn",
         OperationKind::Opened => "opened an agent",
+        OperationKind::AgentChanged => "changed an agent",
         OperationKind::Requested => "asked to read more",
         OperationKind::Granted => "granted a request",
         OperationKind::Denied => "denied a request",

@@ -1,6 +1,7 @@
 //! Agents: who they are, what they may do, and what they may spend.
 
 mod budgets;
+mod changes;
 mod descendants;
 mod grants;
 mod handles;

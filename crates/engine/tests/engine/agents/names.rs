@@ -192,6 +192,8 @@ fn record_verdict_of_impostor(sandbox: &Sandbox, at: &Asked, id: ConflictId, clo
         topics: Default::default(),
         turn: "t1".to_owned(),
         last_call: sandbox.clock.now(),
+        is_hidden: false,
+        is_closed: false,
     };
     let before = [
         Operation::Joined(Box::new(joined)),

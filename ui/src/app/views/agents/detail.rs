@@ -5,7 +5,11 @@ use engram_model::{
 };
 use leptos::prelude::*;
 
-use super::{list::view_gauge, state};
+use super::{
+    changes::{self, Changes},
+    list::view_gauge,
+    state,
+};
 use crate::{
     app::{
         components::prose,
@@ -29,24 +33,43 @@ pub(super) fn Detail() -> impl IntoView {
     let agents = app.views.agents;
     let agent = Memo::new(move |_| agents.current().and_then(|it| agents.of(&it)));
     let is_none = move || agent.with(Option::is_none);
-    let head = move || agent.get().map(|it| view_head(&it, app.clock.get()));
+    let connections = move || untrack(|| state::current_row(app)).map_or(1, |it| it.handles.len());
+    let head = move || {
+        agent
+            .get()
+            .map(|it| view_head(&it, connections(), app.clock.get()))
+    };
+    let is_hidden = move || agent.with(|it| it.as_ref().is_some_and(|it| it.is_hidden));
+    let is_closed = move || agent.with(|it| it.as_ref().is_none_or(|it| it.is_closed));
+    let hide = move || {
+        if is_hidden() {
+            say::agents::SHOW_AGAIN
+        } else {
+            say::agents::HIDE
+        }
+    };
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::agents::ONE data-testid="agent-detail">
             <ToList />
             <div class="scroll" id=room::READ tabindex="-1" hidden=is_none>
                 {head}
+                <Changes />
                 <Children agent />
                 <Costs agent />
                 <Stored agent />
             </div>
             <div class="bar" hidden=is_none>
                 <button class="primary" data-testid="agent-claims" on:click=move |_| state::show_said_by_current(app)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
+                <span class="space"></span>
+                <button data-testid="agent-rename" on:click=move |_| changes::write_name(app)>{say::agents::RENAME}" "{keycaps("Shift+e")}</button>
+                <button data-testid="agent-hide" on:click=move |_| changes::hide_or_show(app)>{hide}" "{keycaps("Shift+h")}</button>
+                <button hidden=is_closed data-testid="agent-close" on:click=move |_| changes::ask_to_close(app)>{say::agents::CLOSE}" "{keycaps("Shift+x")}</button>
             </div>
         </section>
     }
 }
 
-fn view_head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
+fn view_head(agent: &AgentStatus, connections: usize, clock: Clock) -> impl IntoView + use<> {
     let fact = |what: &'static str, is: Option<String>| {
         is.map(|is| view! { <div><dt>{what}</dt><dd>{is}</dd></div> })
     };
@@ -71,6 +94,8 @@ fn view_head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
         <dl class="facts">
             {fact(say::agents::ROLE, agent.role.as_deref().map(words::visible))}
             {fact(say::agents::PARENT, agent.started_by.as_deref().map(words::visible))}
+            {fact(say::agents::CONNECTIONS, (connections > 1).then(|| words::thousands(connections as u64)))}
+            {fact(say::agents::FORMERLY, (!agent.earlier_names.is_empty()).then(|| words::visible(&agent.earlier_names.join(", "))))}
             {fact(say::agents::FIRST, agent.first_seen.map(|at| clock.moment(at)))}
             {fact(say::agents::LAST, Some(clock.moment(agent.last_call)))}
             {fact(say::agents::STORED, Some(words::format_count(agent.stored, say::ENGRAMS)))}
@@ -203,13 +228,17 @@ fn cost_in_words(cost_of: &CostOf) -> (String, String, &'static str) {
 #[component]
 fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let app = App::here();
-    let of =
-        Memo::new(move |_| agent.with(|it| it.as_ref().map(|it| (it.name.clone(), it.stored))));
+    let of = Memo::new(move |_| {
+        agent.with(|it| {
+            it.as_ref()
+                .map(|it| (state::names_of(it.clone()), it.stored))
+        })
+    });
     let loaded = LocalResource::new(move || {
-        let name = of.get().map(|(name, _)| name);
+        let names = of.get().map(|(names, _)| names);
         async move {
-            match name {
-                Some(name) => newest_claims_of(app, name).await,
+            match names {
+                Some(names) => newest_claims_of(app, names).await,
                 None => Vec::new(),
             }
         }
@@ -228,11 +257,11 @@ fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     }
 }
 
-async fn newest_claims_of(app: App, name: String) -> Vec<(EngramId, String)> {
+async fn newest_claims_of(app: App, names: Vec<String>) -> Vec<(EngramId, String)> {
     let newest = Feed {
         limit: Some(NAMED),
         filter: Filter {
-            authors: vec![name],
+            authors: names,
             ..Filter::default()
         },
         ..Feed::default()

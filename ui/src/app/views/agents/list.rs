@@ -26,10 +26,23 @@ pub(super) fn List() -> impl IntoView {
     let app = App::here();
     let count = move || words::thousands((VIEW.count)(app));
     let beside = move || {
-        view! { <span class="chip" data-testid="list-count" title=VIEW.counted>{count}</span> }
+        view! { <span class="chip" data-testid="list-count" title=VIEW.counted>{count}</span><LeftOut /> }
     };
     view! {
         <ListPane view=&VIEW beside refused=app.views.agents.inbox.refused again=state::read><Rows /></ListPane>
+    }
+}
+
+/// The button that lists hidden and closed agents too.
+#[component]
+fn LeftOut() -> impl IntoView {
+    let app = App::here();
+    let all = app.views.agents;
+    let count = Memo::new(move |_| all.count_left_out());
+    let text = move || say::agents::left_out(&words::thousands(count.get() as u64));
+    view! {
+        <button class="plain" hidden=move || count.get() == 0 aria-pressed=move || all.shows_all.get().to_string() data-testid="agents-left-out"
+            on:click=move |_| state::show_all_or_not(app)>{text}</button>
     }
 }
 
@@ -109,6 +122,7 @@ fn view_content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoVie
     view! {
         <span class="who">
             <b>{words::visible(&agent.name)}</b>
+            {state_of(agent).map(|state| view! { <span class="word">{state}</span> })}
             {agent.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
             {parent.map(|name| view! { <span>{say::agents::parent(&words::visible(name))}</span> })}
             <span class="space"></span>
@@ -120,6 +134,15 @@ fn view_content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoVie
             {if agent.until > clock.now { view_gauges(&agent.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
         </span>
         {view_counts(agent)}
+    }
+}
+
+/// Whether the user closed or hid it.
+fn state_of(agent: &AgentStatus) -> Option<&'static str> {
+    if agent.is_closed {
+        Some(say::agents::CLOSED)
+    } else {
+        agent.is_hidden.then_some(say::agents::HIDDEN)
     }
 }
 

@@ -1,9 +1,11 @@
 //! The agents that used the memory: each with its parent, its last call, and the cost of its turn.
 //! Their claims are in the feed.
 
+mod changes;
 mod detail;
 pub(crate) mod family;
 mod list;
+mod rows;
 mod state;
 #[cfg(all(test, feature = "gallery"))]
 mod tests;
@@ -14,6 +16,7 @@ pub(crate) use self::state::Agents;
 use super::{Address, View};
 use crate::{
     app::{components::icons::Icon, frame::room, state::App},
+    commands::{Act, Command},
     words::say,
 };
 
@@ -40,8 +43,46 @@ pub(crate) static VIEW: View = View {
         },
         open: state::open,
     },
+    own: Some((say::agents::ONE, COMMANDS)),
+    knows: |act| act.moves() || act == Act::Facets,
+    act: |app, act| match act {
+        Act::Facets => {
+            state::show_all_or_not(app);
+            true
+        }
+        Act::Back => changes::leave(app),
+        _ => false,
+    },
     ..View::LIST
 };
+
+static COMMANDS: &[Command] = &[
+    Command::own(
+        "agent-name",
+        say::agents::RENAME_MEANS,
+        &["Shift+e"],
+        |app| room::act_in_detail(app, move || changes::write_name(app)),
+        is_any,
+    ),
+    Command::own(
+        "agent-hide",
+        say::agents::HIDE_MEANS,
+        &["Shift+h"],
+        changes::hide_or_show,
+        is_any,
+    ),
+    Command::own(
+        "agent-close",
+        say::agents::CLOSE_MEANS_TO,
+        &["Shift+x"],
+        |app| room::act_in_detail(app, move || changes::ask_to_close(app)),
+        |app| untrack(|| state::current_row(app)).is_some_and(|row| !row.agent.is_closed),
+    ),
+];
+
+fn is_any(app: App) -> bool {
+    untrack(|| state::current_row(app)).is_some()
+}
 
 fn panes() -> AnyView {
     state::follow(App::here());

@@ -2,10 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, ask};
+use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, Refusal, ask};
 use leptos::prelude::*;
 
-use super::{VIEW, family::tree_of, list::agent_row_id};
+use super::{
+    VIEW, changes,
+    family::tree_of,
+    list::agent_row_id,
+    rows::{AgentRow, group},
+};
 use crate::{
     app::{
         components::inbox::{Inbox, stepped},
@@ -18,14 +23,29 @@ use crate::{
     words::say,
 };
 
+/// The agents as rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct KnownAgents {
+    pub(super) rows: Vec<AgentRow>,
+    /// How many agents are not listed because they called earlier.
+    pub(super) more: u64,
+}
+
 part! {
     /// The agents.
     pub(crate) struct Agents {
         anew {
             /// The open agent; if none was chosen, the first is shown.
             pub(super) inbox: Inbox<AgentId> = (),
-            /// What was read; none until then.
-            pub(super) known: RwSignal<Option<AgentsReply>> = None,
+            /// The rows that were read; none until then.
+            pub(super) known: RwSignal<Option<KnownAgents>> = None,
+            /// Whether hidden and closed agents are listed.
+            pub(super) shows_all: RwSignal<bool> = false,
+            /// The new name that is being written, whether closing was asked for, and why a change
+            /// was refused.
+            pub(super) name: RwSignal<Option<String>> = None,
+            pub(super) closing: RwSignal<bool> = false,
+            pub(super) refused: RwSignal<Option<Refusal>> = None,
             /// The order of the list: agents that were heard of last come first.
             heard_of: RwSignal<Vec<AgentId>> = Vec::new(),
         }
@@ -37,11 +57,30 @@ impl Agents {
     /// The listed agents in order, with their depth below their parents.
     pub(super) fn order(self) -> Vec<(AgentId, usize)> {
         let parents: HashMap<AgentId, AgentId> = self.known.with(|known| {
-            let all = known.iter().flat_map(|it| &it.agents);
-            let pair = |it: &AgentStatus| Some((it.handle.clone(), it.parent.clone()?));
+            let all = known.iter().flat_map(|it| &it.rows);
+            let pair = |it: &AgentRow| Some((it.agent.handle.clone(), it.agent.parent.clone()?));
             all.filter_map(pair).collect()
         });
-        self.heard_of.with(|all| tree_of(all, &parents))
+        let is_shown = |it: &AgentId| self.shows_all.get() || !self.is_left_out(it);
+        let shown: Vec<AgentId> = self
+            .heard_of
+            .with(|all| all.iter().filter(|it| is_shown(it)).cloned().collect());
+        tree_of(&shown, &parents)
+    }
+
+    /// Whether the list leaves an agent out unless all are wanted.
+    fn is_left_out(self, handle: &AgentId) -> bool {
+        let agent = self.of(handle);
+        agent.is_some_and(|it| it.is_hidden || it.is_closed)
+    }
+
+    /// How many rows are hidden or closed.
+    pub(super) fn count_left_out(self) -> usize {
+        self.known.with(|known| {
+            let all = known.iter().flat_map(|it| &it.rows);
+            all.filter(|it| it.agent.is_hidden || it.agent.is_closed)
+                .count()
+        })
     }
 
     /// The open agent; the first, until another is chosen.
@@ -55,17 +94,24 @@ impl Agents {
     /// The agents that this one started.
     pub(super) fn children_of(self, handle: &AgentId) -> Vec<AgentStatus> {
         self.known.with(|known| {
-            let all = known.iter().flat_map(|it| &it.agents);
+            let all = known.iter().flat_map(|it| &it.rows).map(|it| &it.agent);
             let own = all.filter(|it| it.parent.as_ref() == Some(handle));
             own.cloned().collect()
         })
     }
 
-    /// The figures of one agent.
+    /// The figures of the row whose newest agent this is.
     pub(super) fn of(self, handle: &AgentId) -> Option<AgentStatus> {
+        self.row_with(handle)
+            .map(|row| row.agent)
+            .filter(|it| it.handle == *handle)
+    }
+
+    /// The row that this agent is in.
+    pub(super) fn row_with(self, handle: &AgentId) -> Option<AgentRow> {
         self.known.with(|known| {
-            let mut all = known.as_ref()?.agents.iter();
-            all.find(|it| it.handle == *handle).cloned()
+            let mut all = known.as_ref()?.rows.iter();
+            all.find(|it| it.handles.contains(handle)).cloned()
         })
     }
 }
@@ -89,9 +135,14 @@ pub(super) fn read(app: App) {
 
 fn list(app: App, reply: AgentsReply) {
     let all = app.views.agents;
+    let rows = group(reply.agents);
     all.heard_of
-        .update(|before| *before = order_with_new_first(before, &reply.agents));
-    all.known.set(Some(reply));
+        .update(|before| *before = order_with_new_first(before, &rows));
+    all.known.set(Some(KnownAgents {
+        rows,
+        more: reply.more,
+    }));
+    follow_reconnection(app);
     leave_one_that_is_gone(app);
 }
 
@@ -99,7 +150,30 @@ fn list(app: App, reply: AgentsReply) {
 pub(super) fn open(app: App, handle: Option<&str>) {
     let handle = handle.map(|handle| AgentId(handle.to_owned()));
     app.views.agents.inbox.open.set(handle);
+    follow_reconnection(app);
     leave_one_that_is_gone(app);
+}
+
+/// Opens the row that the open agent is in now: its client may have connected again.
+fn follow_reconnection(app: App) {
+    let open = app.views.agents.inbox.open;
+    let row = open
+        .get_untracked()
+        .and_then(|it| untrack(|| app.views.agents.row_with(&it)));
+    if let Some(row) = row.filter(|it| open.get_untracked().as_ref() != Some(&it.agent.handle)) {
+        open.set(Some(row.agent.handle));
+    }
+}
+
+/// The open row.
+pub(super) fn current_row(app: App) -> Option<AgentRow> {
+    let agents = app.views.agents;
+    agents.row_with(&agents.current()?)
+}
+
+/// Lists hidden and closed agents too, or no longer.
+pub(super) fn show_all_or_not(app: App) {
+    app.views.agents.shows_all.update(|it| *it = !*it);
 }
 
 /// Reports that the agent to open is not among those that were read.
@@ -119,6 +193,7 @@ fn leave_one_that_is_gone(app: App) {
 pub(super) fn select_agent(app: App, handle: &AgentId) {
     let open = app.views.agents.inbox.open;
     if open.get_untracked().as_ref() != Some(handle) {
+        changes::leave(app);
         open.set(Some(handle.clone()));
         app.write_address(false);
         dom::reveal(&agent_row_id(handle));
@@ -143,13 +218,21 @@ pub(super) fn step(app: App, by: isize) {
 }
 
 /// Puts new agents first; the others keep their order, so that no row moves under the pointer.
-fn order_with_new_first(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
+fn order_with_new_first(before: &[AgentId], now: &[AgentRow]) -> Vec<AgentId> {
     let listed: HashSet<&AgentId> = before.iter().collect();
-    let known: HashSet<&AgentId> = now.iter().map(|it| &it.handle).collect();
-    let new = now.iter().map(|it| &it.handle);
+    let known: HashSet<&AgentId> = now.iter().map(|it| &it.agent.handle).collect();
+    let new = now.iter().map(|it| &it.agent.handle);
     let new = new.filter(|it| !listed.contains(it));
     let stay = before.iter().filter(|it| known.contains(it));
     new.chain(stay).cloned().collect()
+}
+
+/// The names under which an agent stored claims.
+pub(super) fn names_of(agent: AgentStatus) -> Vec<String> {
+    let mut names = agent.earlier_names;
+    names.push(agent.name);
+    names.dedup();
+    names
 }
 
 /// Shows the claims under the open agent's name in the feed.
@@ -159,7 +242,7 @@ pub(super) fn show_said_by_current(app: App) {
         return;
     };
     let filter = Filter {
-        authors: vec![agent.name],
+        authors: names_of(agent),
         ..Filter::default()
     };
     feed::show_filtered(app, &feed::VIEW, filter, true);

@@ -67,7 +67,9 @@ pub(super) fn follow(app: App) {
         app.stale.track(Tag::Status);
         spawn_local(async move {
             if let Ok(reply) = app.ask(ask::Agents).await {
-                app.views.brief.agents.set(reply.agents);
+                let mut agents = reply.agents;
+                agents.retain(|it| !it.is_hidden && !it.is_closed);
+                app.views.brief.agents.set(agents);
             }
         });
     });

@@ -1,0 +1,203 @@
+//! What the user changes about an agent: its name, whether the list shows it, and whether it may
+//! still call.
+
+use engram_engine::Treatment;
+use engram_model::{
+    AgentChange, AgentEdit, AgentId, AgentStatus, Answered, Caller, Code, Deref, GrantState,
+    PointerInput, Refusal, RequestState, WhichRequests, ask,
+};
+
+use super::read_requests::request;
+use crate::fixture::{
+    Asked, POINTER, Sandbox, USER,
+    agents::{agent_named, grant_wanted, issue_grant, open_agent, open_family},
+    draft, refused,
+};
+
+fn change(engine: &Asked, who: &Caller, name: &str, what: AgentEdit) -> Result<Answered, Refusal> {
+    let agent = AgentId(name.to_owned());
+    engine
+        .0
+        .ask(who, ask::ChangeAgent(AgentChange { agent, what }))
+}
+
+fn rename(engine: &Asked, agent: &str, name: &str) -> Result<Answered, Refusal> {
+    change(engine, &USER, agent, AgentEdit::Rename(name.to_owned()))
+}
+
+fn listed(engine: &Asked) -> Vec<AgentStatus> {
+    engine.0.ask(&USER, ask::Agents).unwrap().agents
+}
+
+fn status_of(engine: &Asked, handle: &str) -> AgentStatus {
+    let mut all = listed(engine).into_iter();
+    all.find(|it| it.handle.0 == handle).unwrap()
+}
+
+fn assert_replays(engine: &Asked) {
+    let replay = Treatment {
+        replay: true,
+        ..Treatment::default()
+    };
+    assert!(engine.0.doctor(replay).unwrap().ok);
+}
+
+#[test]
+fn a_renamed_agent_keeps_its_handle_and_what_it_stored() {
+    let (_sandbox, engine) = open_family();
+    let ada = agent_named("ada");
+    let before = engine.put(&ada, draft("The port is 8080.")).unwrap();
+    assert_eq!(
+        rename(&engine, "ada", " backend ").unwrap().state,
+        "renamed"
+    );
+    let after = engine
+        .put(&ada, draft("The ledger is append-only."))
+        .unwrap();
+    let author = |id| engine.get(&USER, id).unwrap().provenance.created_by;
+    assert_eq!(author(before.id), "ada");
+    assert_eq!(author(after.id), "backend");
+    let told = status_of(&engine, "ada");
+    assert_eq!(
+        (&*told.name, told.earlier_names),
+        ("backend", vec!["ada".to_owned()])
+    );
+    // The same name again changes nothing.
+    let head = engine.journal().head;
+    rename(&engine, "ada", "backend").unwrap();
+    assert_eq!(engine.journal().head, head);
+    assert_replays(&engine);
+}
+
+#[test]
+fn no_agent_gets_a_name_that_is_anothers_or_looks_like_it() {
+    let (_sandbox, engine) = open_family();
+    for name in [
+        "bob",
+        "B0b",
+        "bоb",
+        "lead",
+        "the user",
+        "Engram",
+        "",
+        "  ",
+        "a\nb",
+        "a\u{202e}b",
+    ] {
+        let refusal = rename(&engine, "ada", name).unwrap_err();
+        assert_eq!(refusal.code, Code::SchemaInvalid, "{name:?}: {refusal}");
+    }
+    let secret = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cE3gI5");
+    refused(rename(&engine, "ada", &secret), Code::SecretDetected);
+    // A command is a name like any other: nothing runs it.
+    rename(&engine, "ada", "$(rm -rf /)").unwrap();
+    for what in [AgentEdit::Hide, AgentEdit::Close] {
+        refused(
+            change(&engine, &USER, "nobody", what.clone()),
+            Code::NotFound,
+        );
+        refused(
+            change(&engine, &agent_named("lead"), "ada", what),
+            Code::ScopeDenied,
+        );
+    }
+    // The name stays taken after its agent was closed.
+    change(&engine, &USER, "bob", AgentEdit::Close).unwrap();
+    refused(rename(&engine, "ada", "bob"), Code::SchemaInvalid);
+}
+
+#[test]
+fn a_hidden_agent_comes_last_and_has_no_line_in_the_brief() {
+    let (_sandbox, engine) = open_family();
+    let is_in_brief = || {
+        let lines = engine.0.ask(&USER, ask::Brief).unwrap().lines;
+        lines.iter().any(|it| it.text.contains("budget of ada"))
+    };
+    assert!(is_in_brief());
+    change(&engine, &USER, "ada", AgentEdit::Hide).unwrap();
+    assert!(!is_in_brief());
+    let last = listed(&engine).pop().unwrap();
+    assert_eq!((&*last.handle.0, last.is_hidden), ("ada", true));
+    change(&engine, &USER, "ada", AgentEdit::Show).unwrap();
+    assert!(is_in_brief() && !status_of(&engine, "ada").is_hidden);
+    assert_replays(&engine);
+}
+
+#[test]
+fn closing_ends_the_token_the_grants_and_the_requests_and_leaves_the_children() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let token = open_agent(&engine, &USER, "lead", None).unwrap().token;
+    open_agent(&engine, &USER, "ada", Some("lead")).unwrap();
+    let is_proof = || engine.0.agent_by_token(&token.0).is_ok();
+    assert!(is_proof());
+    issue_grant(&engine, &USER, grant_wanted("lead", POINTER)).unwrap();
+    let asked = request(&engine, "lead", "repo:src/lib.rs#L7@HEAD").unwrap();
+    assert_eq!(
+        change(&engine, &USER, "lead", AgentEdit::Close)
+            .unwrap()
+            .state,
+        "closed"
+    );
+
+    assert!(!is_proof());
+    let grants = engine.0.ask(&USER, ask::Grants).unwrap().grants;
+    assert!(grants.iter().all(|it| it.state == GrantState::Revoked));
+    let all = ask::Requests(WhichRequests { all: true });
+    let requests = engine.0.ask(&USER, all).unwrap().requests;
+    let of = requests.iter().find(|it| it.id == asked).unwrap();
+    assert_eq!(of.state, RequestState::Denied);
+    let child = status_of(&engine, "ada");
+    assert_eq!((child.parent, child.started_by), (None, None));
+    engine
+        .put(&agent_named("ada"), draft("The port is 8080."))
+        .unwrap();
+
+    // Whatever the closed agent asks is refused, and its refusal says what to do.
+    let lead = agent_named("lead");
+    let deref = Deref {
+        pointer: PointerInput::Text(POINTER.to_owned()),
+        max_tokens: None,
+        turn: None,
+        budget_token: None,
+        reason: None,
+    };
+    refused(engine.0.ask(&lead, ask::Deref(deref)), Code::ScopeDenied);
+    refused(
+        engine.put(&lead, draft("The port is 9090.")),
+        Code::ScopeDenied,
+    );
+    refused(engine.0.ask(&lead, ask::Status), Code::ScopeDenied);
+    refused(open_agent(&engine, &lead, "kid", None), Code::ScopeDenied);
+    refused(
+        open_agent(&engine, &USER, "kid", Some("lead")),
+        Code::ScopeDenied,
+    );
+    assert_replays(&engine);
+
+    // The user may open it again.
+    open_agent(&engine, &USER, "lead", None).unwrap();
+    engine
+        .put(&lead, draft("The ledger is append-only."))
+        .unwrap();
+    assert!(!status_of(&engine, "lead").is_closed);
+    assert_replays(&engine);
+}
+
+/// A connection that only called and got lines of the brief is not listed.
+#[test]
+fn an_agent_that_did_nothing_is_not_listed() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let agent = engine.agent("claude-code");
+    let pin = engram_model::Pinning::Text("Ship on Friday.".to_owned());
+    engine.0.ask(&USER, ask::Pin(pin)).unwrap();
+    engine
+        .0
+        .take_new_lines(agent.agent().unwrap(), 150)
+        .unwrap();
+    engine.0.leave_in_order().unwrap();
+    assert!(listed(&engine).is_empty());
+    engine.put(&agent, draft("The port is 8080.")).unwrap();
+    assert_eq!(listed(&engine).len(), 1);
+}

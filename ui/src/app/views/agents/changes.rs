@@ -1,0 +1,164 @@
+//! Renames, hides and closes an agent.
+
+use engram_model::{AgentChange, AgentEdit, Refusal, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{rows::AgentRow, state};
+use crate::{
+    app::{
+        components::{field::keys_of_line, refused::Refused},
+        dom,
+        frame::room,
+        state::App,
+    },
+    tags::Tag,
+    words::{self, say},
+};
+
+/// The id of the field for a name.
+const NAME: &str = "agent-name-field";
+/// The id of the button that closes nothing. Enter must not do what cannot be undone.
+const KEEP: &str = "agent-keep";
+
+/// Opens the field for another name.
+pub(super) fn write_name(app: App) {
+    let Some(row) = untrack(|| state::current_row(app)) else {
+        return;
+    };
+    let agents = app.views.agents;
+    agents.closing.set(false);
+    agents.refused.set(None);
+    agents.name.set(Some(words::visible(&row.agent.name)));
+    dom::next_frame(|| dom::select_text(NAME));
+}
+
+/// Hides the open agent, or shows it again.
+pub(super) fn hide_or_show(app: App) {
+    let Some(row) = untrack(|| state::current_row(app)) else {
+        return;
+    };
+    let (what, done) = if row.agent.is_hidden {
+        (AgentEdit::Show, say::agents::SHOWN_AGAIN)
+    } else {
+        (AgentEdit::Hide, say::agents::HIDDEN_NOW)
+    };
+    change(app, row, what, done);
+}
+
+/// Asks whether to close the open agent.
+pub(super) fn ask_to_close(app: App) {
+    let agents = app.views.agents;
+    agents.name.set(None);
+    agents.refused.set(None);
+    agents.closing.set(true);
+    dom::next_frame(|| dom::focus(KEEP));
+}
+
+/// Closes the field or the question; returns whether there was one.
+pub(super) fn leave(app: App) -> bool {
+    let agents = app.views.agents;
+    let is_open = agents.closing.get_untracked() || agents.name.with_untracked(Option::is_some);
+    agents.name.set(None);
+    agents.closing.set(false);
+    agents.refused.set(None);
+    is_open
+}
+
+fn save_name(app: App) {
+    let agents = app.views.agents;
+    let name = agents.name.get_untracked().unwrap_or_default();
+    let Some(mut row) = untrack(|| state::current_row(app)) else {
+        return;
+    };
+    // The newest names the row.
+    row.handles.drain(..row.handles.len().saturating_sub(1));
+    change(app, row, AgentEdit::Rename(name), say::agents::RENAMED);
+}
+
+fn close(app: App) {
+    if let Some(row) = untrack(|| state::current_row(app)) {
+        change(app, row, AgentEdit::Close, say::agents::CLOSED_NOW);
+    }
+}
+
+/// Changes every handle of a row; shows a refusal beside the agent.
+fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
+    if !app.batch.begin(done, 1) {
+        return;
+    }
+    app.views.agents.refused.set(None);
+    spawn_local(async move {
+        let changed = change_all(app, row, what).await;
+        app.batch.end();
+        app.stale.touch(Tag::Status);
+        match changed {
+            Ok(()) => {
+                leave(app);
+                room::focus_pane(app);
+                app.frame.say(done, "");
+            }
+            Err(refusal) => {
+                dom::log(&refusal.to_string());
+                app.views.agents.refused.set(Some(refusal));
+            }
+        }
+    });
+}
+
+async fn change_all(app: App, row: AgentRow, what: AgentEdit) -> Result<(), Refusal> {
+    for agent in row.handles {
+        let what = what.clone();
+        app.ask(ask::ChangeAgent(AgentChange { agent, what }))
+            .await?;
+    }
+    Ok(())
+}
+
+/// The field for a name, the question before closing, or why something was refused.
+#[component]
+pub(super) fn Changes() -> impl IntoView {
+    let app = App::here();
+    let agents = app.views.agents;
+    let is_naming = Memo::new(move |_| agents.name.with(Option::is_some));
+    view! {
+        {move || is_naming.get().then(|| view! { <Name /> })}
+        {move || agents.closing.get().then(|| view! { <AskToClose /> })}
+        <Refused refusal=agents.refused />
+    }
+}
+
+#[component]
+fn Name() -> impl IntoView {
+    let app = App::here();
+    let name = app.views.agents.name;
+    let back = move || {
+        leave(app);
+        room::focus_pane(app);
+    };
+    let keys = keys_of_line(move || save_name(app), back);
+    view! {
+        <div class="why-field">
+            <label for=NAME>{say::agents::NAME}" "<kbd class="leaves" aria-hidden="true">"Esc"</kbd></label>
+            <input id=NAME data-testid="agent-name-field" dir="auto" autocomplete="off" maxlength="80"
+                prop:value=move || name.get().unwrap_or_default() on:input=move |event| name.set(Some(event_target_value(&event))) on:keydown=keys />
+        </div>
+    }
+}
+
+#[component]
+fn AskToClose() -> impl IntoView {
+    let app = App::here();
+    let name = untrack(|| state::current_row(app)).map(|row| words::visible(&row.agent.name));
+    let keep = move || {
+        leave(app);
+        room::focus_pane(app);
+    };
+    view! {
+        <div class="ask" role="alertdialog" aria-label=say::agents::CLOSE_ASK aria-describedby="close-why" data-testid="agent-close-ask">
+            <p id="close-why"><b>{say::agents::CLOSE_ASK}</b>" "<q>{name}</q>" "{say::agents::CLOSE_MEANS}</p>
+            <span class="space"></span>
+            <button class="danger" data-testid="agent-close-yes" on:click=move |_| close(app)>{say::agents::CLOSE_YES}</button>
+            <button id=KEEP data-testid="agent-keep" on:click=move |_| keep()>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>
+        </div>
+    }
+}

@@ -1,0 +1,152 @@
+//! The rows of the list. The connections of one client, one after the other, are one row; two at
+//! once are two. Budgets and rights stay with each handle.
+
+use std::collections::HashMap;
+
+use engram_model::{AgentId, AgentStatus, EngramId};
+use jiff::Timestamp;
+
+/// A row: an agent, or the connections of one client.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AgentRow {
+    /// The newest of them, with what all of them stored, and since when.
+    pub(super) agent: AgentStatus,
+    /// Their handles, the oldest first.
+    pub(super) handles: Vec<AgentId>,
+}
+
+/// Groups agents into rows, in the order in which their newest handles come.
+pub(super) fn group(agents: Vec<AgentStatus>) -> Vec<AgentRow> {
+    let order: Vec<AgentId> = agents.iter().map(|it| it.handle.clone()).collect();
+    let mut by_age = agents;
+    by_age.sort_by_key(first_seen);
+    let mut rows: Vec<AgentRow> = Vec::new();
+    for agent in by_age {
+        let follows = |row: &&mut AgentRow| {
+            is_connection(&agent)
+                && is_connection(&row.agent)
+                && client_of(&row.agent) == client_of(&agent)
+                && row.agent.last_call < first_seen(&agent)
+        };
+        let before = rows.iter_mut().filter(follows);
+        match before.max_by_key(|row| row.agent.last_call) {
+            Some(row) => join(row, agent),
+            None => rows.push(AgentRow {
+                handles: vec![agent.handle.clone()],
+                agent,
+            }),
+        }
+    }
+    let places: HashMap<&AgentId, usize> = order.iter().zip(0..).collect();
+    rows.sort_by_key(|row| places.get(&row.agent.handle).copied());
+    rows
+}
+
+/// Adds a newer connection to a row. A name that the user gave the row stays.
+fn join(row: &mut AgentRow, newer: AgentStatus) {
+    let before = std::mem::replace(&mut row.agent, newer);
+    let agent = &mut row.agent;
+    row.handles.push(agent.handle.clone());
+    agent.stored += before.stored;
+    agent.first_seen = before.first_seen.or(agent.first_seen);
+    if agent.earlier_names.is_empty() && !before.earlier_names.is_empty() {
+        agent.earlier_names = before.earlier_names;
+        agent
+            .earlier_names
+            .push(std::mem::replace(&mut agent.name, before.name));
+    }
+}
+
+fn first_seen(agent: &AgentStatus) -> Timestamp {
+    agent.first_seen.unwrap_or(agent.last_call)
+}
+
+/// Whether nobody opened the agent: its handle is one that Engram makes for a connection, written
+/// like the id of an engram.
+fn is_connection(agent: &AgentStatus) -> bool {
+    agent.parent.is_none() && agent.role.is_none() && agent.handle.0.parse::<EngramId>().is_ok()
+}
+
+/// What the client calls itself, without the end of the handle that distinguishes two of one name.
+fn client_of(agent: &AgentStatus) -> &str {
+    let name = agent.earlier_names.first().unwrap_or(&agent.name);
+    let ending = agent.handle.0.get(20..).unwrap_or_default();
+    let own = name
+        .strip_suffix(')')
+        .and_then(|it| it.strip_suffix(ending));
+    own.and_then(|it| it.strip_suffix(" (")).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_second(minute * 60).unwrap_or_default()
+    }
+
+    /// `HANDLE NAME FROM-TO`; a handle of one letter is that of a connection.
+    fn agent(text: &str) -> AgentStatus {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (from, to) = words[2].split_once('-').unwrap();
+        let minute = |it: &str| at(it.parse().unwrap());
+        let handle = if words[0].len() == 1 {
+            format!("01arz3ndektsv4rrffq69g5fa{}", words[0])
+        } else {
+            words[0].to_owned()
+        };
+        let names: Vec<String> = words[1].split('<').map(|it| it.replace('_', " ")).collect();
+        let meter = json!({ "used": 0, "limit": 1 });
+        let budget = json!({
+            "turn": "", "repo_spans": meter, "artifact_sections": meter, "sam_items": meter, "tokens": meter,
+        });
+        let status = json!({
+            "agent": handle, "label": names[0], "earlier_names": names[1..], "role": null, "parent": null,
+            "run": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "turn": "", "first_seen": minute(from), "last_call": minute(to),
+            "stored": 1, "budget": budget, "inline_tokens": meter, "grants": { "open": 0, "spent": 0 },
+            "refusals": 0, "until": minute(to),
+        });
+        from_value(status).unwrap()
+    }
+
+    #[test]
+    fn the_connections_of_a_client_are_a_row_unless_they_are_at_once() {
+        for (agents, want) in [
+            // It reconnects twice.
+            ("c codex 7-8; b codex 4-5; a codex 1-2", "codex abc"),
+            // Two at once.
+            ("b codex 2-5; a codex 1-3", "codex b, codex a"),
+            // The third follows the one that ended last.
+            ("c codex 7-8; b codex 2-5; a codex 1-3", "codex bc, codex a"),
+            // Two clients.
+            ("b zed 4-5; a codex 1-2", "zed b, codex a"),
+            // Opened agents are who they are.
+            ("ada codex 4-5; a codex 1-2", "codex ada, codex a"),
+            // A name of the user's stays with the row.
+            ("b codex 4-5; a backend<codex 1-2", "backend ab"),
+            (
+                "c codex 6-7; b api<codex 4-5; a backend<codex 1-2",
+                "api abc",
+            ),
+            // What distinguishes two of one name does not separate them.
+            (
+                "b codex_(9g5fab) 4-5; a codex_(9g5faa) 1-2",
+                "codex (9g5fab) ab",
+            ),
+        ] {
+            let rows = group(agents.split("; ").map(agent).collect());
+            let told = rows.iter().map(|row| {
+                let end = |it: &AgentId| match it.0.len() {
+                    26 => it.0.chars().last().map(String::from),
+                    _ => Some(it.0.clone()),
+                };
+                let handles: String = row.handles.iter().filter_map(end).collect();
+                assert_eq!(row.agent.stored, row.handles.len() as u64);
+                format!("{} {handles}", row.agent.name)
+            });
+            assert_eq!(told.collect::<Vec<_>>().join(", "), want, "{agents}");
+        }
+    }
+}
