@@ -97,6 +97,7 @@ fn reply_text(reply: &Reply) -> String {
         ),
         Reply::Budgets(budgets) => permission::budgets_text(budgets),
         Reply::Metrics(metrics) => json!(metrics).to_string(),
+        Reply::Timeline(timeline) => json!(timeline).to_string(),
         Reply::Hooked(hook) => json!(hook).to_string(),
         Reply::Granted(grant) => permission::issued_grant_text(grant),
         Reply::Grants(grants) => permission::grants_text(grants),

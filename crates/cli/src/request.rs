@@ -59,7 +59,6 @@ pub(crate) fn request_of(verb: &Verb, world: &World) -> Result<Request, Refusal>
         Verb::Agents { verb: None } => Request::Agents,
         Verb::Agents { verb: Some(verb) } => agents_request_of(verb),
         Verb::Budget { agent } => Request::Budget(BudgetOf {
-            costs: false,
             agent: agent.clone().map(AgentId),
         }),
         Verb::Grant { verb } => grant_request_of(verb)?,

@@ -15,12 +15,12 @@ use engram_model::{
     Note, NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply, Query,
     QueryReply, Refusal, Reply, Request, RequestsReply, Resolve, ResolveReply, Rewording,
     SampleReply, Search, SearchReply, Sending, SentReply, SourceReply, SourceView, SpanNow,
-    StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
+    StatusReply, Timeline, TimelineOf, Turned, Unpinning, ValidReply, WhichRequests,
 };
 
 use crate::{
     Engine,
-    agents::{budgets, changing, grants, metrics, opening, served},
+    agents::{budgets, changing, grants, metrics, opening, served, timeline},
     asking::{deref, query},
     claims::{
         close, lineage, note, pointers, promote,
@@ -346,6 +346,10 @@ impl Answers for Answering<'_> {
 
     fn budget(&self, of: BudgetOf) -> Result<Box<BudgetsReply>, Refusal> {
         budgets::list_budgets(self.0, &of).map(Box::new)
+    }
+
+    fn timeline(&self, of: TimelineOf) -> Result<Box<Timeline>, Refusal> {
+        timeline::timeline(self.0, &of).map(Box::new)
     }
 
     fn metrics(&self) -> Result<MetricsReply, Refusal> {

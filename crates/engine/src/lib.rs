@@ -120,6 +120,8 @@ struct Caches {
     reached: messages::reached::ReachedLines,
     /// Ephemeral claims that were returned to agents and may become durable.
     answered: claims::promote::AnsweredClaims,
+    /// The tokens of whole files behind what agents read.
+    file_tokens: agents::timeline::FileTokens,
 }
 
 impl Caches {
@@ -135,6 +137,7 @@ impl Caches {
             served,
             reached,
             answered,
+            file_tokens,
         } = self;
         *lock(index) = None;
         located.forget();
@@ -144,6 +147,7 @@ impl Caches {
         served.take();
         reached.forget();
         answered.take();
+        file_tokens.forget();
     }
 }
 

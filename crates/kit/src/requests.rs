@@ -65,7 +65,8 @@ pub fn first(name: &str, id: &str) -> Vec<Value> {
             });
             vec![json!({ "do": "put", "with": ephemeral })]
         }
-        "next_turn" | "change_agent" | "budget" | "issue_grant" | "show_brief" | "hook" => {
+        "next_turn" | "change_agent" | "budget" | "timeline" | "issue_grant" | "show_brief"
+        | "hook" => {
             vec![good("open_agent", id)]
         }
         "revoke_grant" => vec![good("open_agent", id), good("issue_grant", id)],
@@ -111,6 +112,7 @@ pub fn good(name: &str, id: &str) -> Value {
         "news" => json!({}),
         "adopt" => json!("shared"),
         "next_turn" | "budget" | "show_brief" => json!({ "agent": "child" }),
+        "timeline" => json!({ "agents": ["child"] }),
         "change_agent" => json!({ "agent": "child", "what": { "rename": "backend" } }),
         "issue_grant" => json!({ "to": "child", "pointer": POINTER, "cap_tokens": 300 }),
         "request_deref" => json!({ "pointer": POINTER, "reason": "Is the lock held?" }),

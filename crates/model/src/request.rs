@@ -261,6 +261,8 @@ requests! {
     /// Report what agents have spent of their turns: the user sees all, an agent itself and its
     /// children.
     budget: Budget(of: crate::BudgetOf) -> Budgets(Box<crate::BudgetsReply>), Anyone Reads;
+    /// List what an agent did, and estimate what its pointers saved.
+    timeline: Timeline(of: crate::TimelineOf) -> Timeline(Box<crate::Timeline>), User Reads;
     /// Report counts and averages of this project for monitoring.
     metrics: Metrics -> Metrics(MetricsReply), User Reads;
     /// Grant an agent one read, or inline code, beyond its budget; only its parent or the user may.

@@ -114,15 +114,14 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
         .wait("document.querySelector('[data-testid=agent-name]').textContent === 'programmer-1'");
 
     // The meter rises as the agent reads. A refused read is shown with the limit that it reached.
-    let costs = |count: usize| {
-        format!("document.querySelectorAll('[data-testid=cost]').length === {count}")
-    };
+    let acts =
+        |count: usize| format!("document.querySelectorAll('[data-testid=act]').length === {count}");
     child.spend();
-    window.wait(&costs(4));
+    window.wait(&acts(4));
     window.wait(
         "document.querySelector('[data-testid=agent-turn]').textContent.includes('3/3 spans')",
     );
-    let first = window.text("[data-testid=cost]");
+    let first = window.text("[data-testid=act]");
     assert!(
         first.contains("refused") && first.contains("spans"),
         "{first}"
@@ -131,11 +130,12 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
 
     // A grant that the agent can use and then uses.
     let id = child.ask(WANTED);
+    window.wait(&acts(5));
     engram.json(&["requests", "grant", &id]);
     window.find("[data-testid=agent-grants]");
     assert!(child.read(WANTED).is_ok());
-    window.wait(&costs(5));
-    assert!(window.text("[data-testid=cost]").contains("by a grant"));
+    window.wait(&acts(6));
+    assert!(window.text("[data-testid=act]").contains("by a grant"));
     window.wait("document.querySelector('.beyond').textContent.includes('0 open, 1 used')");
     is_clean(window, "a team");
 }

@@ -1,6 +1,11 @@
 //! The requests view in a browser: a person grants, denies and revokes a request by keys and by
 //! mouse, and the agent then can or cannot read.
 
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::Stdio,
+};
+
 use serde_json::{Value, json};
 
 use super::{
@@ -151,6 +156,75 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             assert_eq!(request_of(engram, &id)["grant"]["state"], "revoked");
             assert_eq!(child.read(&pointer), Err("DEREF_DENIED".to_owned()));
         }
+    });
+}
+
+/// Starts the MCP server as a client of this name would, calls these tools, and leaves.
+fn connect(engram: &Engram, client: &str, calls: &[Value]) {
+    let mut child = engram
+        .command(&["mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": client, "version": "1"}});
+    let mut requests = vec![("initialize", hello)];
+    requests.extend(calls.iter().map(|it| ("tools/call", it.clone())));
+    for (id, (method, params)) in requests.into_iter().enumerate() {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(input, "{request}").unwrap();
+        let answer: Value = serde_json::from_str(&output.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["id"], json!(id), "{answer}");
+        if id == 0 {
+            let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+            writeln!(input, "{ready}").unwrap();
+        }
+    }
+    drop(input);
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_grant_is_handed_on_to_the_connection_that_came_after() {
+    both_hands(Stage::listed, |Stage { shop, window, .. }, hand| {
+        let engram = &shop.engram();
+        let read = |pointer: &str| json!({"name": "engram_deref", "arguments": {"pointer": pointer, "reason": REASON}});
+        let lines = [1, 2, 3].map(|it| read(&format!("repo:src/ledger.rs#L{it}@HEAD")));
+        let mut calls = lines.to_vec();
+        calls.push(read(WANTED));
+        connect(engram, "claude-code", &calls);
+        go(window, hand, "requests");
+        window.wait(&requests_are(1, 0));
+        window.by(hand, "y", "grant");
+        window.wait(&notice("may read it once"));
+        window.by(hand, "G", "hand-on");
+        window.wait(&notice("has not connected again"));
+
+        connect(engram, "claude-code", &lines[..1]);
+        window.by(hand, "G", "hand-on");
+        window.wait(&notice("Handed on"));
+        window.wait("document.querySelector('[data-testid=state]')?.textContent === 'revoked'");
+        let grants = engram.json(&["grant", "list"]);
+        let agents = engram.json(&["agents"]);
+        let newest = &agents["agents"][0]["agent"];
+        let open: Vec<&Value> = grants["grants"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|it| it["state"] == "open")
+            .map(|it| &it["to"])
+            .collect();
+        assert_eq!(open, [newest]);
+        // Two that are connected at once are two agents: nothing goes to another client.
+        connect(engram, "codex", &calls);
+        window.wait(&requests_are(1, 1));
+        window.click("[data-testid=request][data-state=waiting]");
+        window.by(hand, "y", "grant");
+        window.wait(&notice("may read it once"));
+        window.by(hand, "G", "hand-on");
+        window.wait(&notice("has not connected again"));
     });
 }
 

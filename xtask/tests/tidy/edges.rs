@@ -370,7 +370,10 @@ fn modules_are_read_from_lists_and_paths() {
 
 /// The files that lead to a view, and so may name it. Every part of the window may name the feed.
 const LEADS: &[(&str, &[&str])] = &[
-    ("agents", &["frame/status_line.rs"]),
+    (
+        "agents",
+        &["frame/status_line.rs", "views/requests/hand_on.rs"],
+    ),
     (
         "conflicts",
         &[
@@ -378,6 +381,7 @@ const LEADS: &[(&str, &[&str])] = &[
             "overlay/steps.rs",
             "reading/detail.rs",
             "reading/history.rs",
+            "views/agents/timeline.rs",
             "views/today/state.rs",
         ],
     ),
@@ -388,7 +392,7 @@ const LEADS: &[(&str, &[&str])] = &[
     ("knowledge", &["act.rs", "reading/history.rs"]),
     (
         "requests",
-        &["views/agents/detail.rs", "views/today/state.rs"],
+        &["views/agents/timeline.rs", "views/today/state.rs"],
     ),
 ];
 

@@ -17,8 +17,8 @@ use crate::{
 };
 use engram_gateway::{budget_of, refuse_decision};
 use engram_model::{
-    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, Cost, CostOf, GrantCount,
-    GrantState, Meter, NextTurn, Operation, Refusal, Turned,
+    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, GrantCount, GrantState, Meter,
+    NextTurn, Operation, Refusal, Turned,
     operation::{Agent, Refused},
 };
 use engram_store::Reader;
@@ -27,8 +27,6 @@ use engram_store::Reader;
 const LISTED: usize = 200;
 /// The most refusals of one turn that are counted, because counting costs a write.
 const COUNTED: u32 = 100;
-/// The most costs of an agent that are listed.
-const COSTS: usize = 50;
 
 /// The budgets of one agent, or of the caller and its children (for the user: of all agents), and
 /// what the project's messages cost.
@@ -59,12 +57,7 @@ pub(crate) fn list_budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsRep
         let agents = agents
             .into_iter()
             .map(|agent| agent_budget(cx, tx, agent, &taken));
-        let mut agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
-        if of.costs
-            && let (Some(_), [one]) = (&of.agent, agents.as_mut_slice())
-        {
-            one.costs = turn_costs(tx, &one.agent, &one.turn)?;
-        }
+        let agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
         Ok(BudgetsReply { agents, delivered })
     })
 }
@@ -102,7 +95,6 @@ pub(crate) fn agent_budget(
             spent: tx.grants().count_spent(&agent.handle)?,
         },
         refusals: tx.refusals(&agent.handle, &agent.turn)?,
-        costs: Vec::new(),
         turn: agent.turn,
         agent: agent.handle,
     })
@@ -177,39 +169,4 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
         };
         Ok(uncounted(tx)?.map(|it| refused(it.1)).into_iter().collect())
     })
-}
-
-/// An agent's costs and refusals in a turn, newest first.
-fn turn_costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
-    let mut costs = Vec::new();
-    for entry in tx.costs(agent, COSTS)? {
-        let (of, what) = match entry.readable_operation() {
-            Some(Operation::Dereferenced(read)) => (
-                read.turn,
-                CostOf::Read {
-                    pointer: read.pointer,
-                    tokens: read.tokens,
-                    grant: read.grant,
-                },
-            ),
-            Some(Operation::Sent(sent)) => (
-                sent.turn,
-                CostOf::Message {
-                    tokens: sent.tokens,
-                },
-            ),
-            Some(Operation::Refused(refused)) => (
-                Some(refused.turn),
-                CostOf::Refused {
-                    code: refused.code,
-                    figures: refused.figures,
-                },
-            ),
-            _ => continue,
-        };
-        if of.as_deref() == Some(turn) {
-            costs.push(Cost { at: entry.at, what });
-        }
-    }
-    Ok(costs)
 }

@@ -2,9 +2,11 @@
 //! behind their pointers. A pinned file never changes, so it is counted once, when somebody first
 //! asks, and never while a message is sent.
 
+use std::collections::BTreeSet;
+
 use crate::{HomeShelf, agents::metrics::share, context::Context};
 use engram_gateway::count_tokens;
-use engram_model::{Code, Delivered, Pointer, ProjectId, Refusal};
+use engram_model::{Code, Delivered, Pin, Pointer, ProjectId, Refusal, Target};
 use engram_pointers::{Repo, Resolved, resolve};
 
 /// The most files, and about the most characters, that one request counts. The next request
@@ -75,7 +77,7 @@ fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     })
 }
 
-fn resolve_file(
+pub(super) fn resolve_file(
     repo: Option<&Repo>,
     shelf: &HomeShelf<'_>,
     file: &str,
@@ -85,12 +87,12 @@ fn resolve_file(
 }
 
 /// Whether a pinned file can never be read.
-fn is_lasting_failure(code: Code) -> bool {
+pub(super) fn is_lasting_failure(code: Code) -> bool {
     matches!(code, Code::PointerNotFound | Code::PointerInvalid)
 }
 
 /// The tokens of a file, and how many characters were read.
-fn estimate_tokens(file: &Resolved) -> (u64, usize) {
+pub(super) fn estimate_tokens(file: &Resolved) -> (u64, usize) {
     let text = file.text_up_to(OF_A_FILE);
     let (tokens, chars) = (count_tokens(&text) as u64, text.chars().count());
     if chars < OF_A_FILE {
@@ -108,4 +110,40 @@ fn extrapolate_total(sum: u64, counted: u64, all: u64) -> u64 {
     let of_all = u128::from(sum) * u128::from(all.max(counted));
     let of_all = of_all.checked_div(u128::from(counted)).unwrap_or_default();
     u64::try_from(of_all).unwrap_or(u64::MAX)
+}
+
+/// The addresses of the files behind pointers, at their pins, each once.
+pub(crate) fn files_behind<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
+    let file = |target: &Target| {
+        let target = match target.clone() {
+            Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin,
+            },
+            Target::Artifact { name, pin, .. } => Target::Artifact {
+                name,
+                section: None,
+                pin,
+            },
+            Target::Diff { head, path, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin: Pin::Rev(head),
+            },
+            sam @ Target::Sam { .. } => sam,
+            // A web page is not fetched here, so it has no size.
+            Target::Url { .. } => return None,
+        };
+        let whole = Pointer {
+            target,
+            digest: None,
+        };
+        Some(whole.to_string())
+    };
+    targets
+        .filter_map(file)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }

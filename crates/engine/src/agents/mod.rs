@@ -8,6 +8,7 @@ pub(crate) mod message_cost;
 pub(crate) mod metrics;
 pub(crate) mod opening;
 pub(crate) mod served;
+pub(crate) mod timeline;
 
 use crate::{Engine, decide};
 use engram_model::{Operation, ProjectId, Refusal, operation::Served};

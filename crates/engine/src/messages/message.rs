@@ -1,13 +1,11 @@
 //! Messages between parent and child agents: how they are read, checked and stored.
 
-use std::collections::BTreeSet;
-
 use crate::{agents::grants::expire_overdue, context::Context};
 use engram_gateway::{
     INLINE_CODE_CHARS, ValidMessage, check_message, code_allowance, read_message,
 };
 use engram_model::{
-    Code, EngramId, GrantKind, GrantRecord, Limits, Operation, Refusal, Target,
+    Code, EngramId, GrantKind, GrantRecord, Limits, Operation, Refusal,
     operation::{Agent, Sent, Served},
 };
 use engram_store::Reader;
@@ -139,40 +137,4 @@ pub(crate) fn sent_form(value: &Value, stored: &[EngramId]) -> Sent {
         text,
         ..Sent::default()
     }
-}
-
-/// The addresses of the files behind pointers, at their pins, each once.
-pub(crate) fn files_behind<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
-    let file = |target: &Target| {
-        let target = match target.clone() {
-            Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => Target::Repo {
-                path,
-                lines: None,
-                pin,
-            },
-            Target::Artifact { name, pin, .. } => Target::Artifact {
-                name,
-                section: None,
-                pin,
-            },
-            Target::Diff { head, path, .. } => Target::Repo {
-                path,
-                lines: None,
-                pin: engram_model::Pin::Rev(head),
-            },
-            sam @ Target::Sam { .. } => sam,
-            // A web page is not fetched here, so it has no size.
-            Target::Url { .. } => return None,
-        };
-        let whole = engram_model::Pointer {
-            target,
-            digest: None,
-        };
-        Some(whole.to_string())
-    };
-    targets
-        .filter_map(file)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
 }

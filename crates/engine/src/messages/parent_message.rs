@@ -3,6 +3,7 @@
 use crate::{
     agents::{
         grants::{self, ResolvedPointer, expire_overdue, private_entries},
+        message_cost::files_behind,
         served::prints_of_shown,
     },
     context::{
@@ -13,7 +14,7 @@ use crate::{
     },
     decide,
     messages::{
-        message::{self, CheckedMessage, files_behind, sent_form, served_operation},
+        message::{self, CheckedMessage, sent_form, served_operation},
         pack::{self, Pack},
     },
 };

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::{
     agents::{
         grants::{self, ResolvedRequest, private_entries},
+        message_cost::files_behind,
         opening,
         served::{self, prints_of_shown},
     },
@@ -20,7 +21,7 @@ use crate::{
     },
     decide,
     messages::{
-        message::{self, CheckedMessage, files_behind, sent_form},
+        message::{self, CheckedMessage, sent_form},
         pack::{self, Pack},
         parent_message,
     },

@@ -7,6 +7,7 @@ mod grant;
 mod hook;
 mod message;
 mod permission;
+mod timeline;
 
 pub use brief::*;
 pub use change::*;
@@ -14,3 +15,4 @@ pub use grant::*;
 pub use hook::*;
 pub use message::*;
 pub use permission::*;
+pub use timeline::*;

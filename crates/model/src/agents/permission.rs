@@ -1,12 +1,10 @@
 //! Requests and replies about permissions: budgets, grants, and requests for grants
 //! (docs/design.md#grants-and-requests).
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Code, Figure, GrantState, Meter, PointerInput, Secret, Ttl, words::words};
+use crate::{AgentId, GrantState, Meter, PointerInput, Secret, Ttl, words::words};
 
 /// The agent whose turn ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,9 +34,6 @@ pub struct BudgetOf {
     /// One agent; if absent, all agents that the caller may see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// Whether to list what one agent's budget was spent on; ignored unless `agent` is set.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub costs: bool,
 }
 
 /// What agents have spent.
@@ -80,51 +75,6 @@ pub struct AgentBudget {
     pub grants: GrantCount,
     /// How often a budget refused it in this turn.
     pub refusals: u32,
-    /// What the turn was spent on and what was refused, newest first; only if one agent was asked
-    /// for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub costs: Vec<Cost>,
-}
-
-/// One thing that cost an agent, or would have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cost {
-    /// When.
-    pub at: Timestamp,
-    /// What it was.
-    #[serde(flatten)]
-    pub what: CostOf,
-}
-
-/// What cost an agent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "what", rename_all = "snake_case")]
-pub enum CostOf {
-    /// It read something.
-    Read {
-        /// The exact pointer, pinned; empty if it was erased.
-        pointer: String,
-        /// Tokens of the excerpt.
-        tokens: u32,
-        /// The grant that paid; if absent, the turn's budget paid.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        grant: Option<String>,
-    },
-    /// It sent a message.
-    Message {
-        /// Tokens of it.
-        tokens: u64,
-    },
-    /// A budget refused it.
-    Refused {
-        /// The code that it got.
-        code: Code,
-        /// The budgets that were exceeded, by their names.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        figures: BTreeMap<String, Figure>,
-    },
 }
 
 /// How many grants an agent has.

@@ -75,6 +75,8 @@ pub enum Reply {
     Turned(Turned),
     /// To [`Request::Budget`].
     Budgets(Box<BudgetsReply>),
+    /// To [`Request::Timeline`].
+    Timeline(Box<crate::Timeline>),
     /// To [`Request::Metrics`].
     Metrics(MetricsReply),
     /// To [`Request::IssueGrant`] and [`Request::GrantRequest`].

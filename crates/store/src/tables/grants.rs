@@ -1,7 +1,7 @@
 //! Tables `grant`, `request` and `refused`: what agents may read beyond their budgets, what they
 //! requested, and how often a budget refused them.
 
-use engram_model::{AgentId, GrantKind, GrantRecord, ProjectId, RequestState};
+use engram_model::{AgentId, GrantKind, GrantRecord, OperationKind, ProjectId, RequestState};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
@@ -138,15 +138,20 @@ impl Reader<'_> {
         Grants(self.0)
     }
 
-    /// The last costs and refusals of an agent, newest first, at most `most`.
-    pub fn costs(&self, agent: &AgentId, most: usize) -> Result<Vec<Journalled>> {
+    /// The last entries of these kinds by an agent, newest first, at most `most`.
+    pub fn acts(
+        &self,
+        agent: &AgentId,
+        kinds: &[OperationKind],
+        most: usize,
+    ) -> Result<Vec<Journalled>> {
         let mut found = self.0.prepare_cached(&format!(
             "SELECT {ENTRY} FROM journal INDEXED BY journal_agent
              WHERE agent = ?1 AND kind = ?2 ORDER BY recorded_at DESC, seq DESC LIMIT ?3"
         ))?;
         let mut all = Vec::new();
-        for kind in ["dereferenced", "sent", "refused"] {
-            let rows = found.query_map(params![agent.0, kind, most as i64], |row| {
+        for kind in kinds {
+            let rows = found.query_map(params![agent.0, kind.as_str(), most as i64], |row| {
                 Ok(journalled(row))
             })?;
             all.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);

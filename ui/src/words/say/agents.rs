@@ -26,7 +26,11 @@ pub const REFUSED: &str = "refused";
 pub const TIMES: super::Noun = ("time", "times");
 pub const OPEN_GRANTS: super::Noun = ("open grant", "open grants");
 pub const REFUSALS: super::Noun = ("refusal", "refusals");
-pub const COSTS: &str = "What it spent, and what was refused";
+pub const TIMELINE: &str = "Timeline";
+pub const READS: super::Noun = ("read", "reads");
+pub const FILES: super::Noun = ("file", "files");
+pub const DID_STORE: &str = "stored";
+pub const DID_CONTRADICT: &str = "contradicted another claim";
 pub const MESSAGE: &str = "sent a message";
 pub const BY_GRANT: &str = "by a grant";
 pub const NO_SUCH_GRANT: &str = "refused: grant not valid";
@@ -98,6 +102,23 @@ pub fn grants(open: u32, used: u32) -> String {
 
 pub fn read_source(what: &str) -> String {
     format!("read {what}")
+}
+
+pub fn asked_for(what: &str) -> String {
+    format!("asked to read {what}")
+}
+
+pub fn turn_began(when: &str) -> String {
+    format!("Turn of {when}")
+}
+
+pub fn spent(tokens: &str, reads: &str) -> String {
+    format!("{tokens} in {reads}")
+}
+
+/// What reading by pointers saved, compared with reading whole files once each.
+pub fn saved(tokens: &str, files: &str) -> String {
+    format!("Saved about {tokens} tokens, compared with reading {files} in full (estimate).")
 }
 
 /// What a budget refused, by what it counts and how much of it there was.

@@ -87,6 +87,16 @@ pub fn span_fits(tokens: &str) -> String {
     format!("tokens: all {tokens} fit")
 }
 
+pub const HAND_ON: &str = "Hand on";
+pub const HAND_ON_MEANS: &str = "Hand the grant on to the agent’s newest connection";
+pub const NO_NEWER: &str = "This agent has not connected again";
+pub const NO_NEWER_HINT: &str =
+    "A grant can be handed on once the same client has a newer connection.";
+
+pub fn handed_on(agent: &str) -> String {
+    format!("Handed on: the newest connection of {agent} may read it once")
+}
+
 /// One word for what became of a request.
 pub mod state {
     pub const WAITING: &str = "waiting";

@@ -1,10 +1,10 @@
 //! What an agent may spend in a turn, and who sees what it has spent.
 
-use engram_model::{AgentId, BudgetOf, Caller, Code, CostOf, NextTurn, ask};
+use engram_model::{AgentId, BudgetOf, Caller, Code, NextTurn, ask};
 
 use crate::fixture::{
     POINTER, USER,
-    agents::{MINUTE, agent_named, grant_wanted, issue_grant, open_agent, open_family, read},
+    agents::{agent_named, grant_wanted, issue_grant, open_agent, open_family, read},
     on_topic, refused,
 };
 
@@ -26,7 +26,6 @@ fn budgets_are_seen_by_the_agent_its_parent_and_the_user() {
     );
     let budgets = |who: &Caller, agent: Option<&str>| {
         let of = BudgetOf {
-            costs: false,
             agent: agent.map(|it| AgentId(it.to_owned())),
         };
         engine.0.ask(who, ask::Budget(of)).map(|it| it.agents)
@@ -141,35 +140,4 @@ fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
     sandbox.clock.turn(61);
     let late = on_topic("gateway", "The gateway has a handle.");
     engine.put(&agent_named(&names[0]), late).unwrap();
-}
-
-/// What one agent's turn was spent on, newest first; another turn starts empty.
-#[test]
-fn a_budget_tells_what_it_was_spent_on_and_what_it_refused() {
-    let (sandbox, engine) = open_family();
-    let costs = || {
-        let agent = Some(AgentId("ada".to_owned()));
-        let costs = true;
-        let of = ask::Budget(BudgetOf { agent, costs });
-        engine.0.ask(&USER, of).unwrap().agents.remove(0).costs
-    };
-    let told = costs();
-    assert_eq!(told.len(), 4);
-    let CostOf::Refused { code, figures } = &told[0].what else {
-        panic!("{told:?}");
-    };
-    assert_eq!(*code, Code::DerefDenied);
-    assert_eq!(figures["repo_spans"].limit, 3);
-    issue_grant(&engine, &USER, grant_wanted("ada", POINTER)).unwrap();
-    read(&engine, "ada", POINTER, None).unwrap();
-    let CostOf::Read { grant, tokens, .. } = &costs()[0].what else {
-        panic!("a read");
-    };
-    assert!(grant.is_some() && *tokens > 0);
-    // The costs are missing when all agents are listed, and when they were not requested.
-    let all = engine.0.ask(&USER, ask::Budget(BudgetOf::default()));
-    assert!(all.unwrap().agents.iter().all(|it| it.costs.is_empty()));
-    sandbox.clock.turn(60 * MINUTE);
-    engine.deref(&agent_named("ada"), POINTER).unwrap();
-    assert_eq!(costs().len(), 1);
 }

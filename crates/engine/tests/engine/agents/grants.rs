@@ -311,7 +311,7 @@ const CALLS: [NamingCall; 12] = [
     }),
     ("budget", Named::Agent, |id| {
         let agent = Some(AgentId(id));
-        Request::Budget(BudgetOf { agent, costs: true })
+        Request::Budget(BudgetOf { agent })
     }),
     ("message", Named::Agent, |id| {
         let (message, to) = (order(json!({})), Some(AgentId(id)));

@@ -9,3 +9,4 @@ mod names;
 mod permissions;
 mod read_requests;
 mod scopes;
+mod timeline;

@@ -80,7 +80,6 @@ fn recall_as(at: &Asked, agent: &str) -> Result<(), Refusal> {
 
 fn ask_budget_of(at: &Asked, agent: &str) -> Result<(), Refusal> {
     let of = BudgetOf {
-        costs: false,
         agent: Some(AgentId(agent.to_owned())),
     };
     at.0.ask(&USER, ask::Budget(of)).map(drop)

@@ -1,14 +1,13 @@
-//! One agent: its figures, what its turn has cost, and what it stored last.
+//! One agent: its figures, what it stored last, and its timeline.
 
-use engram_model::{
-    AgentId, AgentStatus, BudgetOf, Cost, CostOf, EngramId, Feed, Figure, Filter, Meter, ask,
-};
+use engram_model::{AgentId, AgentStatus, EngramId, Feed, Filter, ask};
 use leptos::prelude::*;
 
 use super::{
     changes::{self, Changes},
     list::view_gauge,
     state,
+    timeline::Timeline,
 };
 use crate::{
     app::{
@@ -18,9 +17,7 @@ use crate::{
         overlay::palette::keycaps,
         reading,
         state::App,
-        views::requests::request::wanted_source,
     },
-    tags::Tag,
     words::{self, Clock, say},
 };
 
@@ -55,8 +52,8 @@ pub(super) fn Detail() -> impl IntoView {
                 {head}
                 <Changes />
                 <Children agent />
-                <Costs agent />
                 <Stored agent />
+                <Timeline agent />
             </div>
             <div class="bar" hidden=is_none>
                 <button class="primary" data-testid="agent-claims" on:click=move |_| state::show_said_by_current(app)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
@@ -135,92 +132,6 @@ fn Children(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
                 </For>
             </ul>
         </section>
-    }
-}
-
-/// What its turn was spent on and what was refused, newest first.
-#[component]
-fn Costs(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
-    let app = App::here();
-    let handle = Memo::new(move |_| agent.with(|it| it.as_ref().map(|it| it.handle.clone())));
-    let loaded = LocalResource::new(move || {
-        app.stale.track(Tag::Status);
-        let handle = handle.get();
-        async move {
-            let asked = ask::Budget(BudgetOf {
-                costs: true,
-                agent: handle.clone(),
-            });
-            if handle.is_some() {
-                app.ask(asked).await.ok()
-            } else {
-                None
-            }
-        }
-    });
-    let all = Memo::new(move |before: Option<&Vec<Cost>>| match loaded.get() {
-        Some(reply) => {
-            let of = reply.and_then(|it| it.agents.into_iter().next());
-            let of = of.filter(|it| Some(&it.agent) == handle.get().as_ref());
-            of.map(|it| it.costs).unwrap_or_default()
-        }
-        None => before.cloned().unwrap_or_default(),
-    });
-    let is_none = move || all.with(Vec::is_empty);
-    let rows = move || {
-        let clock = app.clock.get();
-        let row = |entry: &Cost| {
-            let (what, cost, class) = cost_in_words(&entry.what);
-            let (ago, at) = (clock.ago(entry.at), clock.moment(entry.at));
-            view! {
-                <tr data-testid="cost" class=class><td class="spent-at" title=at>{ago}</td><td class="what">{what}</td><td class="cost">{cost}</td></tr>
-            }
-        };
-        all.with(|all| all.iter().map(row).collect_view())
-    };
-    view! {
-        <section class="costs" aria-label=say::agents::COSTS hidden=is_none data-testid="agent-costs">
-            <h3>{say::agents::COSTS}</h3>
-            <table><tbody>{rows}</tbody></table>
-        </section>
-    }
-}
-
-/// An expense in words, its cost, and its CSS class.
-fn cost_in_words(cost_of: &CostOf) -> (String, String, &'static str) {
-    let tokens = |count: u64| words::format_count(count, say::requests::TOKENS);
-    match cost_of {
-        CostOf::Read {
-            pointer,
-            tokens: cost,
-            grant,
-        } => {
-            let cost = tokens((*cost).into());
-            let cost = match grant {
-                Some(_) => format!("{cost}, {}", say::agents::BY_GRANT),
-                None => cost,
-            };
-            (say::agents::read_source(&wanted_source(pointer)), cost, "")
-        }
-        CostOf::Message { tokens: cost } => (say::agents::MESSAGE.to_owned(), tokens(*cost), ""),
-        CostOf::Refused { code, figures } => {
-            let one = |(name, figure): (&String, &Figure)| {
-                let meter = Meter {
-                    used: u32::try_from(figure.used).unwrap_or(u32::MAX),
-                    limit: u32::try_from(figure.limit).unwrap_or(u32::MAX),
-                };
-                let what = say::agents::name_of_count(name)
-                    .map_or_else(|| words::visible(name), str::to_owned);
-                format!("{what} {}", words::meter(meter))
-            };
-            let all: Vec<String> = figures.iter().map(one).collect();
-            let what = match (all.is_empty(), *code) {
-                (false, _) => say::agents::refused_for(&all.join(", ")),
-                (true, engram_model::Code::DerefDenied) => say::agents::NO_SUCH_GRANT.to_owned(),
-                (true, _) => say::agents::OVER.to_owned(),
-            };
-            (what, String::new(), "was-refused")
-        }
     }
 }
 

@@ -5,10 +5,11 @@ mod changes;
 mod detail;
 pub(crate) mod family;
 mod list;
-mod rows;
+pub(crate) mod rows;
 mod state;
 #[cfg(all(test, feature = "gallery"))]
 mod tests;
+mod timeline;
 
 use leptos::prelude::*;
 

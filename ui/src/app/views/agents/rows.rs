@@ -42,6 +42,14 @@ pub(super) fn group(agents: Vec<AgentStatus>) -> Vec<AgentRow> {
     rows
 }
 
+/// The newest connection of the row that this agent is in, unless that is the agent itself or closed.
+pub(crate) fn successor_of(agents: Vec<AgentStatus>, handle: &AgentId) -> Option<AgentStatus> {
+    let rows = group(agents);
+    let row = rows.into_iter().find(|it| it.handles.contains(handle))?;
+    let newest = Some(row.agent);
+    newest.filter(|it| it.handle != *handle && !it.is_closed)
+}
+
 /// Adds a newer connection to a row. A name that the user gave the row stays.
 fn join(row: &mut AgentRow, newer: AgentStatus) {
     let before = std::mem::replace(&mut row.agent, newer);

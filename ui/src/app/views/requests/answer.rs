@@ -3,7 +3,7 @@
 use engram_model::{DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::VIEW;
+use super::{HAND_ON, VIEW};
 use crate::{
     app::{
         components::field::{REASON, ReasonField, keys_of_line},
@@ -106,7 +106,7 @@ fn send_answer(
 }
 
 /// Revokes a grant.
-async fn revoke(app: App, id: String) -> Result<(), Refusal> {
+pub(super) async fn revoke(app: App, id: String) -> Result<(), Refusal> {
     let revoked = app.ask(ask::RevokeGrant(id)).await;
     app.stale.touch(Tag::Requests);
     revoked.map(|_| ())
@@ -166,18 +166,18 @@ fn refuse_answer(app: App, id: &str, refusal: Refusal) {
     }
 }
 
-/// A button for an answer, with its key.
-fn view_answer_button(
+/// A button for a command of this view, with its key.
+fn view_button(
     app: App,
-    answer: Answer,
+    id: &'static str,
     name: &'static str,
     is_primary: bool,
 ) -> impl IntoView + use<> {
-    let command = VIEW.command(answer.id());
+    let command = VIEW.command(id);
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
     view! {
-        <button class:primary=is_primary data-testid=command.map(|it| it.id) disabled=is_busy on:click=move |_| VIEW.run(app, answer.id())>{name}" "{key}</button>
+        <button class:primary=is_primary data-testid=command.map(|it| it.id) disabled=is_busy on:click=move |_| VIEW.run(app, id)>{name}" "{key}</button>
     }
 }
 
@@ -198,10 +198,13 @@ pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
             {move || waits.get().then(|| view! {
                 <Reason current />
                 <Cap current />
-                {view_answer_button(app, Answer::Grant, say::requests::GRANT, true)}
-                {view_answer_button(app, Answer::Deny, say::requests::DENY, false)}
+                {view_button(app, Answer::Grant.id(), say::requests::GRANT, true)}
+                {view_button(app, Answer::Deny.id(), say::requests::DENY, false)}
             })}
-            {move || is_open.get().then(|| view_answer_button(app, Answer::Revoke, say::requests::REVOKE, true))}
+            {move || is_open.get().then(|| view! {
+                {view_button(app, Answer::Revoke.id(), say::requests::REVOKE, true)}
+                {view_button(app, HAND_ON, say::requests::HAND_ON, false)}
+            })}
         </div>
     }
 }

@@ -5,6 +5,7 @@ mod answer;
 mod detail;
 #[cfg(feature = "gallery")]
 pub(crate) mod gallery;
+mod hand_on;
 mod list;
 pub(crate) mod request;
 mod state;
@@ -27,6 +28,9 @@ use crate::{
     commands::{Act, Command},
     words::say,
 };
+
+/// The command that hands on a grant.
+const HAND_ON: &str = "hand-on";
 
 pub(crate) static VIEW: View = View {
     id: "requests",
@@ -86,6 +90,14 @@ static COMMANDS: &[Command] = &[
         say::requests::REVOKE_MEANS,
         &["u"],
         |app| answer::give_answer(app, Answer::Revoke),
+        |app| state::can_give(app, Answer::Revoke),
+    )
+    .that_judges(),
+    Command::own(
+        HAND_ON,
+        say::requests::HAND_ON_MEANS,
+        &["Shift+g"],
+        hand_on::hand_on,
         |app| state::can_give(app, Answer::Revoke),
     )
     .that_judges(),

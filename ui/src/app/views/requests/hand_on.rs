@@ -1,0 +1,56 @@
+//! Hands on a grant that its agent did not use before its connection ended.
+
+use engram_model::{AgentStatus, GrantWanted, PointerInput, Refusal, RequestTold, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{answer::revoke, state};
+use crate::{
+    app::{state::App, views::agents::rows::successor_of},
+    tags::Tag,
+    words::{self, say},
+};
+
+/// Gives the open request's grant to the newest connection of the same client.
+pub(super) fn hand_on(app: App) {
+    let Some(request) = untrack(|| state::current_request(app)) else {
+        return;
+    };
+    if !app.batch.begin(say::requests::ANSWERING, 1) {
+        return;
+    }
+    app.views.requests.answer_refused.set(None);
+    spawn_local(async move {
+        let handed = send(app, &request).await;
+        app.batch.end();
+        app.stale.touch(Tag::Requests);
+        match handed {
+            Ok(Some(to)) => {
+                let name = words::visible(&to.name);
+                app.frame.say(&say::requests::handed_on(&name), "");
+            }
+            Ok(None) => app
+                .frame
+                .warn(say::requests::NO_NEWER, say::requests::NO_NEWER_HINT),
+            Err(refusal) => app.views.requests.answer_refused.set(Some(refusal)),
+        }
+    });
+}
+
+/// Gives the new grant first: if the old one cannot be revoked, the person can still do so.
+async fn send(app: App, request: &RequestTold) -> Result<Option<AgentStatus>, Refusal> {
+    let agents = app.ask(ask::Agents).await?.agents;
+    let Some(to) = successor_of(agents, &request.agent) else {
+        return Ok(None);
+    };
+    let wanted = GrantWanted {
+        to: to.handle.clone(),
+        pointer: Some(PointerInput::Text(request.pointer.clone())),
+        cap_tokens: request.grant.as_ref().and_then(|it| it.cap_tokens),
+        code_chars: None,
+        ttl: None,
+        by: None,
+    };
+    app.ask(ask::IssueGrant(wanted)).await?;
+    revoke(app, request.id.clone()).await?;
+    Ok(Some(to))
+}
