@@ -198,7 +198,7 @@ fn count_visible(
         return Ok(ProjectCounts {
             holding: count.holding,
             drifted: drifted.transpose()?.unwrap_or_default(),
-            agents: tx.count_agents(project)?,
+            agents: tx.count_agent_names(project)?,
             is_empty: count.ever == 0,
         });
     }

@@ -25,7 +25,8 @@ pub struct StatusReply {
     pub head: u64,
     /// How far the index has read.
     pub indexed: u64,
-    /// Agents that have called in this project.
+    /// The names of agents that did something in this project, without those that the user hid or
+    /// closed.
     pub agents: u64,
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]

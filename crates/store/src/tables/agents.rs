@@ -210,6 +210,19 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
+    /// How many names they have, without those that the user hid or closed: connections of one client
+    /// count once.
+    pub fn count_agent_names(&self, project: ProjectId) -> Result<u64> {
+        let count: i64 = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT count(DISTINCT label) FROM agent
+                 WHERE project = ?1 AND NOT hidden AND NOT closed AND {DID}"
+            ))?
+            .query_row([project.to_string()], |row| row.get(0))?;
+        Ok(count as u64)
+    }
+
     /// At most `most` agents of a project that did something, most recent call first; those that the
     /// user hid or closed come last.
     pub fn agents_of(&self, project: ProjectId, most: usize) -> Result<Vec<AgentActivity>> {

@@ -88,7 +88,7 @@ pub fn span_fits(tokens: &str) -> String {
 }
 
 pub const HAND_ON: &str = "Hand on";
-pub const HAND_ON_MEANS: &str = "Hand the grant on to the agent’s newest connection";
+pub const HAND_ON_MEANS: &str = "Hand on the grant";
 pub const NO_NEWER: &str = "This agent has not connected again";
 pub const NO_NEWER_HINT: &str =
     "A grant can be handed on once the same client has a newer connection.";

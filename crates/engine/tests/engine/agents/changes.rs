@@ -201,3 +201,24 @@ fn an_agent_that_did_nothing_is_not_listed() {
     engine.put(&agent, draft("The port is 8080.")).unwrap();
     assert_eq!(listed(&engine).len(), 1);
 }
+
+/// The number of agents is that of the names that the list shows.
+#[test]
+fn connections_of_one_client_count_once_and_hidden_agents_do_not() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let count = || engine.status(&USER).unwrap().agents;
+    for claim in ["The port is 8080.", "The ledger is append-only."] {
+        engine
+            .put(&engine.agent("claude-code"), draft(claim))
+            .unwrap();
+    }
+    assert_eq!((listed(&engine).len(), count()), (2, 1));
+    open_agent(&engine, &USER, "ada", None).unwrap();
+    assert_eq!(count(), 2);
+    change(&engine, &USER, "ada", AgentEdit::Hide).unwrap();
+    assert_eq!(count(), 1);
+    change(&engine, &USER, "ada", AgentEdit::Close).unwrap();
+    change(&engine, &USER, "ada", AgentEdit::Show).unwrap();
+    assert_eq!(count(), 1);
+}

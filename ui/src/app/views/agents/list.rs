@@ -24,7 +24,7 @@ pub(super) fn agent_row_id(handle: &AgentId) -> String {
 #[component]
 pub(super) fn List() -> impl IntoView {
     let app = App::here();
-    let count = move || words::thousands((VIEW.count)(app));
+    let count = move || words::thousands(app.views.agents.order().len() as u64);
     let beside = move || {
         view! { <span class="chip" data-testid="list-count" title=VIEW.counted>{count}</span><LeftOut /> }
     };
