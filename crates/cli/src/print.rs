@@ -3,9 +3,9 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
-    AgentStatus, AgentsReply, AnswerQuality, Blame, BriefReply, Budget, Change, CheckReply,
-    ConflictFilter, Did, Engram, EngramId, Entry, Evidence, ForgetReply, Listed, Meter, Noun,
-    OperationKind, Outcome, PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply,
+    AgentOpened, AgentStatus, AgentsReply, AnswerQuality, Blame, BriefReply, Budget, Change,
+    CheckReply, ConflictFilter, Did, Engram, EngramId, Entry, Evidence, ForgetReply, Listed, Meter,
+    Noun, OperationKind, Outcome, PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply,
     format_count,
 };
 use serde_json::{Value, json};
@@ -103,11 +103,7 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Grants(grants) => permission::grants_text(grants),
         Reply::Answered(request) => format!("{}  {}", one_line(&request.id), request.state),
         Reply::Requests(requests) => permission::requests_text(requests),
-        Reply::Opened(opened) => format!(
-            "{}\ntoken {}\nThe token is shown only once. Start the agent with ENGRAM_AGENT set to it.",
-            one_line(&opened.agent.0),
-            opened.token.0
-        ),
+        Reply::Opened(opened) => opened_text(opened),
         Reply::Valid(message) => format!("ok, {}", format_count(message.tokens as u64, TOKENS)),
         Reply::Conflicts(page) => conflicts::conflicts_text(
             page,
@@ -463,6 +459,14 @@ fn status_text(status: &StatusReply) -> String {
 fn spending_text(budget: &Budget) -> String {
     let of = |(what, meter): (_, Meter)| format!("{}/{} {what}", meter.used, meter.limit);
     budget.meters().map(of).join(", ")
+}
+
+fn opened_text(opened: &AgentOpened) -> String {
+    format!(
+        "{}\ntoken {}\nThe token is shown only once. Start the agent with ENGRAM_AGENT set to it.",
+        one_line(&opened.agent.0),
+        opened.token.0
+    )
 }
 
 /// Renders each agent on two lines: who it is, and what it spent in its latest turn.
