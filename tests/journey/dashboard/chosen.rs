@@ -293,7 +293,9 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
     window.wait(LIVE);
     window.script("document.getElementById('feed').focus()", json!([]));
     window.control('a');
-    window.wait(&are_chosen(200));
+    // 48 of the 200 loaded claims have a ttl. The page's clock is months before they were recorded,
+    // so that nobody knows how much of it is left: they count as expired.
+    window.wait(&are_chosen(152));
     window.wait(&notice("not loaded yet"));
     assert!(
         window.count("[data-testid=feed-row]") < 60,
@@ -306,21 +308,21 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
     assert!(
         window
             .text("[data-testid=chosen-named]")
-            .ends_with("and 197 more.")
+            .ends_with("and 149 more.")
     );
     // Press the key twice, and once more while the change runs.
     window.keys(&format!("{ENTER}{ENTER}"));
     let far = |count: usize| {
         format!(
-            "document.querySelector('[data-testid=chosen-progress]')?.textContent === 'Forgetting {count} of 200'"
+            "document.querySelector('[data-testid=chosen-progress]')?.textContent === 'Forgetting {count} of 152'"
         )
     };
     window.wait(&far(49));
     window.keys("xy");
     window.keys(ESCAPE);
     window.script("window.hold = undefined; window.go()", json!([]));
-    window.wait(&notice("Forgot 50 of 200. Stopped: 150 not done."));
-    window.wait(&are_chosen(150));
+    window.wait(&notice("Forgot 50 of 152. Stopped: 102 not done."));
+    window.wait(&are_chosen(102));
     let sent = requests_sent(window);
     let each: std::collections::BTreeSet<&String> = sent.iter().collect();
     assert_eq!((sent.len(), each.len()), (50, 50), "each once");
