@@ -11,7 +11,7 @@ use crate::{
     context::{
         Context, author,
         caller::{self, agent_in_project},
-        names::{self, ENGINE},
+        names::{self, ENGINE, TakenNames},
         plan::{Plan, Planned},
         rates,
         screen::screen_text,
@@ -259,6 +259,7 @@ pub(super) fn material_for(
     pins.splice(0..0, first);
     let (candidates, pinned) = brief_candidates(cx, tx, project, &pins)?;
     let near = agent_and_children(tx, project, agent)?;
+    let taken = TakenNames::of(tx, project)?;
     let roles = near.iter().filter_map(|it| {
         Some(BriefRole {
             role: it.role.clone()?,
@@ -268,8 +269,8 @@ pub(super) fn material_for(
     let material = BriefMaterial {
         pins: pinned,
         roles: roles.collect(),
-        budgets: budgets_of(cx, tx, &near)?,
-        grants: grants_of(cx, tx, &near)?,
+        budgets: budgets_of(cx, tx, &near, &taken)?,
+        grants: grants_of(cx, tx, &near, &taken)?,
         run: agent.map(|it| it.run),
         reader: agent.map(|it| it.handle.clone()),
         asked: false,
@@ -407,6 +408,7 @@ fn budgets_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     near: &[Agent],
+    taken: &TakenNames,
 ) -> Result<Vec<(String, BudgetFigures)>, Refusal> {
     let idle = SignedDuration::from_secs(cx.engine.config.limits.deref.turn_idle_seconds);
     let now = cx.engine.world.now();
@@ -436,7 +438,7 @@ fn budgets_of(
             let spent = tx.spend(&agent.handle, &agent.turn)?;
             let limits = cx.engine.limits_of(tx, &agent.handle)?;
             Ok((
-                names::recorded_name(&agent.label),
+                taken.distinguish(agent, &agent.label),
                 figures(spent, &limits.deref),
             ))
         })
@@ -444,7 +446,12 @@ fn budgets_of(
 }
 
 /// The open grants of these agents.
-fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<OpenGrant>, Refusal> {
+fn grants_of(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    near: &[Agent],
+    taken: &TakenNames,
+) -> Result<Vec<OpenGrant>, Refusal> {
     let now = cx.engine.world.now();
     let mut open = Vec::new();
     for agent in near {
@@ -461,7 +468,7 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
                 GrantKind::Code { chars } => (None, chars),
             };
             open.push(OpenGrant {
-                to: names::recorded_name(&agent.label),
+                to: taken.distinguish(agent, &agent.label),
                 pointer,
                 cap,
                 expires_at: grant.expires_at,

@@ -54,7 +54,7 @@ pub const CLOSE: &str = "Close…";
 pub const CLOSE_MEANS_TO: &str = "Close the agent…";
 pub const CLOSE_ASK: &str = "Close this agent?";
 pub const CLOSE_MEANS: &str =
-    "It can no longer use Engram here. Its token, open grants and requests end; its claims stay.";
+    "Its connection, token, open grants and requests end. Its claims stay.";
 pub const CLOSE_YES: &str = "Close";
 pub const CLOSED_NOW: &str = "Closed";
 

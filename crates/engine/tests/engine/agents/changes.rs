@@ -222,3 +222,35 @@ fn connections_of_one_client_count_once_and_hidden_agents_do_not() {
     change(&engine, &USER, "ada", AgentEdit::Show).unwrap();
     assert_eq!(count(), 1);
 }
+
+/// The brief names an agent as the list does.
+#[test]
+fn the_brief_tells_an_agent_from_one_whose_name_it_took() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let budgets = || -> Vec<String> {
+        let lines = engine.0.ask(&USER, ask::Brief).unwrap().lines;
+        let budgets = lines
+            .into_iter()
+            .filter(|it| it.text.starts_with("budget of "));
+        budgets
+            .map(|it| it.text.split(", used").next().unwrap().to_owned())
+            .collect()
+    };
+    open_agent(&engine, &USER, "ada", None).unwrap();
+    let other = engine.agent("ada");
+    engine.deref(&other, POINTER).unwrap();
+    let told = budgets();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.contains(&"budget of ada".to_owned()), "{told:?}");
+    assert!(
+        told.iter().any(|it| it.starts_with("budget of ada [")),
+        "{told:?}"
+    );
+    change(&engine, &USER, "ada", AgentEdit::Close).unwrap();
+    let left = budgets();
+    assert!(
+        left.len() == 1 && left[0].starts_with("budget of ada ["),
+        "{left:?}"
+    );
+}
