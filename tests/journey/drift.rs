@@ -59,7 +59,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     lines[edited.0 + 1] = &longer;
     let saved = millis();
     shop.write(EDITED, lines.join("\n") + "\n");
-    window.wait(&says(&first, "edited: check"));
+    window.wait(&says(&first, "edited: review"));
     println!("from a save on disk to its badge: {} ms", millis() - saved);
     fs::remove_file(shop.root.join(GONE)).unwrap();
     window.wait(&says(&third, "evidence gone"));

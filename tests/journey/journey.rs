@@ -192,7 +192,7 @@ impl Evidence {
         assert_eq!(digest, self.digest);
         assert_eq!(
             window.text(&format!("{card} [data-testid=digest-state]")),
-            "matches the pin"
+            "same as when recorded"
         );
         let script = "return [...document.querySelectorAll(arguments[0] + ' [data-testid=source-line][data-marked=true]')]
             .map(it => [Number(it.dataset.line), it.querySelector('.text').textContent])";

@@ -12,6 +12,8 @@
 mod agents;
 #[cfg(feature = "bench")]
 mod bench;
+#[cfg(feature = "bench")]
+mod bench_crowd;
 mod clients;
 mod conflicts;
 mod connect;
@@ -32,6 +34,7 @@ mod pictures;
 mod records;
 mod requests;
 mod stage;
+mod steered;
 mod steps;
 mod verdicts;
 mod views;

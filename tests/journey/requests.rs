@@ -91,7 +91,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
 }
 
 /// Returns the command line that connects an agent.
-fn connecting(engram: &Engram, agent: Agent) -> String {
+pub(crate) fn connecting(engram: &Engram, agent: Agent) -> String {
     let program = engram.server()[0].clone();
     let [home, at, repo, root] = &engram.place_args;
     let client = match agent {

@@ -14,13 +14,38 @@ use crate::{
 };
 
 /// Counts mouse clicks or key presses.
-struct Counted<'a> {
+pub(crate) struct Counted<'a> {
     window: &'a Window,
     hand: Hand,
     steps: Cell<usize>,
 }
 
-impl Counted<'_> {
+impl<'a> Counted<'a> {
+    pub(crate) fn by(window: &'a Window, hand: Hand) -> Self {
+        Self {
+            window,
+            hand,
+            steps: Cell::new(0),
+        }
+    }
+
+    /// The steps since the last call.
+    pub(crate) fn take(&self) -> usize {
+        self.steps.take()
+    }
+
+    /// Shows a view.
+    pub(crate) fn go(&self, view: &str) {
+        self.window.go(self.hand, view);
+        self.steps.set(self.steps.get() + 1);
+    }
+
+    /// Presses a key, or clicks the button with this test id.
+    pub(crate) fn act(&self, key: &str, testid: &str) {
+        self.window.by(self.hand, key, testid);
+        self.steps.set(self.steps.get() + 1);
+    }
+
     fn press(&self, css: &str) {
         self.window.find(css);
         let presses = match self.hand {
@@ -34,7 +59,7 @@ impl Counted<'_> {
         self.steps.set(self.steps.get() + presses);
     }
 
-    fn key(&self, key: &str) {
+    pub(crate) fn key(&self, key: &str) {
         self.window.keys(key);
         self.steps.set(self.steps.get() + 1);
     }
@@ -47,11 +72,7 @@ fn the_first_engram_and_the_first_drift_take_few_steps() {
         let sandbox = Sandbox::noted();
         let repo = &sandbox.shop;
         let window = sandbox.showing("[data-testid=first-run]");
-        let counted = Counted {
-            window: &window,
-            hand,
-            steps: Cell::new(0),
-        };
+        let counted = Counted::by(&window, hand);
         counted.press("[data-client=claude] [data-testid=connect-agent]");
         window.wait_moved("document.activeElement?.matches('[data-testid=change]')");
         counted.press("[data-client=claude] [data-testid=write]");
@@ -62,7 +83,7 @@ fn the_first_engram_and_the_first_drift_take_few_steps() {
             "confidence": 0.9, "pointers": ["repo:src/retry.rs#L17-L23@HEAD"]});
         claude.prompt(vec![call("engram_commit", move |_| commit.clone())]);
         window.find("[data-testid=feed-row]");
-        let first = counted.steps.take();
+        let first = counted.take();
 
         let source = std::fs::read_to_string(repo.root.join("src/retry.rs")).unwrap();
         repo.write("src/retry.rs", source.replace("429 |", "408 | 429 |"));
@@ -81,7 +102,7 @@ fn the_first_engram_and_the_first_drift_take_few_steps() {
         }
         window.find("[data-testid=notice] [data-testid=undo]");
         window.wait("!document.querySelector('[data-testid=drift-view] .count')");
-        let verdict = counted.steps.take();
+        let verdict = counted.take();
         println!("{hand:?}: {first} to the first engram, {verdict} to the first verdict");
         assert!(
             first <= to_engram && verdict <= to_verdict,
@@ -105,11 +126,7 @@ fn a_changed_number_takes_two_steps() {
         let window = sandbox.showing("[data-testid=engram] [data-testid=digest]");
         shop.write(path, limit.replace("4093", "4096"));
         window.wait("document.querySelector('[data-testid=drift-view] .count')");
-        let counted = Counted {
-            window: &window,
-            hand,
-            steps: Cell::new(0),
-        };
+        let counted = Counted::by(&window, hand);
         match hand {
             Hand::Mouse => {
                 counted.press("[data-testid=drift-view]");
@@ -126,6 +143,6 @@ fn a_changed_number_takes_two_steps() {
         let newest = &engram.json(&["feed"])["entries"][0]["change"]["with"];
         assert_eq!(newest["claim"], "A cookie has at most 4096 bytes.");
         assert_eq!(newest["health"]["standing"], "holds");
-        assert_eq!(counted.steps.take(), 2, "{hand:?}");
+        assert_eq!(counted.take(), 2, "{hand:?}");
     }
 }

@@ -100,7 +100,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
     desk.sandbox
         .shop
         .write(FILES[0], text.replace("= 7;", "= 70;"));
-    desk.window.wait(&says(edited, "edited: check"));
+    desk.window.wait(&says(edited, "edited: review"));
 
     // Still true, then undone at once by a key.
     desk.open_claim(edited);
@@ -134,7 +134,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
     desk.window.shot("asked");
     desk.window.keys("z");
     desk.wait_notice("Undone");
-    desk.window.wait(&says(&now, "edited: check"));
+    desk.window.wait(&says(&now, "edited: review"));
 
     // Forgotten, after a question that names it; undone by mouse.
     desk.open_claim(moved);

@@ -37,7 +37,7 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
     }
     if page.due > 0 {
         let due = due_sentence(page.due);
-        let _ = write!(out, "\n\n{due} Meanwhile, the gate stays shut.");
+        let _ = write!(out, "\n\n{due} Until they are done, the gate fails.");
     }
     out
 }
@@ -155,7 +155,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
 /// Renders the conflicts that shut the gate, with the details of those in `known`.
 pub(crate) fn gate_text(gate: &GateReply, known: &[Conflict]) -> String {
     match gate.gate {
-        Gate::Open => "the gate is open".to_owned(),
+        Gate::Open => "passed: no conflict blocks".to_owned(),
         Gate::Shut => {
             let about = |id: &ConflictId| match known.iter().find(|it| it.id == *id) {
                 None => id.to_string(),
@@ -168,13 +168,13 @@ pub(crate) fn gate_text(gate: &GateReply, known: &[Conflict]) -> String {
             let ids: Vec<String> = gate.blocking.iter().map(about).collect();
             let due = (gate.due > 0).then(|| due_sentence(gate.due));
             if let (Some(due), true) = (&due, ids.is_empty()) {
-                return format!("the gate is shut: {due} Run this again in a moment.");
+                return format!("failed: {due} Run this again in a moment.");
             }
             let due = due.map_or(String::new(), |due| {
-                format!("\n{due} Meanwhile, the gate stays shut.")
+                format!("\n{due} Until they are done, the gate fails.")
             });
             format!(
-                "the gate is shut: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.{due}",
+                "failed: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.{due}",
                 match ids.len() {
                     1 => "1 open conflict".to_owned(),
                     many => format!("{many} open conflicts"),

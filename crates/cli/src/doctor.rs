@@ -68,7 +68,7 @@ pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
         }))
     } else {
         out::print_line(&format!(
-            "saved {}; {} unreadable, and {} lost their text; the damaged database is now {}",
+            "saved {}; {} unreadable; the text of {} could not be read; the damaged database is now {}",
             format_count(recovered.saved, ("journal entry", "journal entries")),
             format_count(recovered.lost, ("was", "were")),
             format_count(recovered.words, ("saved entry", "saved entries")),

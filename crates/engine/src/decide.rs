@@ -6,7 +6,7 @@ use crate::{
     Engine,
     conflicts::risks::{self, Aftermath},
     context::{
-        Context, Ground,
+        ActiveProject, Context,
         caller::CallingAgent,
         plan::{DueOf, Plan, Planned},
     },
@@ -43,7 +43,7 @@ impl<T> Decided<T> {
 /// Plans and commits.
 pub(crate) fn plan_and_commit<T>(
     cx: &Context<'_>,
-    ground: &Ground,
+    active: &ActiveProject,
     plan: impl Fn(&Reader<'_>, JournalTime) -> Result<Plan<T>, Refusal>,
 ) -> Result<Decided<T>, Refusal> {
     let called = cx.calling_agent()?;
@@ -83,11 +83,11 @@ pub(crate) fn plan_and_commit<T>(
         } else {
             plan(tx, tx.now)?
         };
-        let mut entries = bookkeeping_entries(tx, ground, called, &served)?;
+        let mut entries = bookkeeping_entries(tx, active, called, &served)?;
         entries.extend(planned.entries);
-        let places = record_entries(tx, ground.project, agent, &entries)?;
+        let places = record_entries(tx, active.project, agent, &entries)?;
         for version in again {
-            tx.compare_again(ground.project, version)?;
+            tx.compare_again(active.project, version)?;
         }
         Ok((planned.answer, entries, places))
     });
@@ -97,7 +97,7 @@ pub(crate) fn plan_and_commit<T>(
             if let Some(last) = places.last() {
                 let operations = entries.iter().map(|it| &it.operation);
                 let claims = &cx.engine.caches.claims;
-                claims.add_recorded(ground.project, *last, operations);
+                claims.add_recorded(active.project, *last, operations);
             }
             let placed = entries.iter().zip(places);
             let seqs = placed.filter(|it| it.0.is_answer).map(|it| it.1).collect();
@@ -133,24 +133,24 @@ pub(crate) fn record_unplanned(
 /// the next write.
 fn bookkeeping_entries(
     tx: &Writer<'_>,
-    ground: &Ground,
+    active: &ActiveProject,
     called: Option<&CallingAgent>,
     served: &[Served],
 ) -> Result<Vec<Planned>, Refusal> {
     let mut books = Vec::new();
     // Another process may have recorded this meanwhile.
-    if let Some(located) = &ground.located
-        && tx.projects().id_at(&located.common_dir)? != Some(ground.project)
+    if let Some(located) = &active.located
+        && tx.projects().id_at(&located.common_dir)? != Some(active.project)
     {
         books.push(Operation::Located(located.clone()));
     }
-    books.extend(ground.admitted.clone().map(Operation::Admitted));
+    books.extend(active.admitted.clone().map(Operation::Admitted));
     if let Some(called) = called {
         let known = tx.agent(&called.agent.handle)?;
         let turn = called.turn_from(known.as_ref().map(|it| &it.turn));
         if known.is_none_or(|known| known.turn != turn) {
             books.push(Operation::Joined(Box::new(Agent {
-                project: ground.project,
+                project: active.project,
                 turn,
                 ..called.agent.clone()
             })));

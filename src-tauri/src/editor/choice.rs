@@ -97,7 +97,7 @@ impl Choice {
             (true, Some(terminal)) => Ok((terminal.into_iter().chain(words).collect(), name)),
             (true, None) => Err(Refusal::new(
                 Code::Internal,
-                format!("{name} needs a terminal, and no supported one was found"),
+                format!("no supported terminal was found for {name}"),
                 format!("Set TERMINAL to your terminal's command. {CHOOSE}"),
             )),
         }
@@ -246,7 +246,7 @@ mod tests {
         };
         let refusal = choice.command(&location(), None).unwrap_err();
         assert!(
-            refusal.message.contains("Neovim needs a terminal"),
+            refusal.message.contains("no supported terminal was found for Neovim"),
             "{refusal}"
         );
         for what in ["TERMINAL", "settings", "ENGRAM_EDITOR"] {

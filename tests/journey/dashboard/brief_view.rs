@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::{
     access::is_clean,
     hands::{ENTER, Hand, notice},
-    requests_view::go,
     shop::Shop,
     team::{Member, WANTED},
 };
@@ -42,7 +41,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         let engram = &shop.engram();
         window.find("[data-testid=feed-row]");
         let press = |key: &str, testid: &str| window.by(hand, key, testid);
-        go(window, hand, "brief");
+        window.go(hand, "brief");
         window.find("[data-testid=brief-line]");
 
         // A claim: pinned above the others, with its evidence beside it.
@@ -102,7 +101,7 @@ fn an_agents_own_brief_is_looked_at() {
     assert!(other.read(WANTED).is_ok());
     let Stage { shop, window, .. } = &served.browse();
     let engram = &shop.engram();
-    go(window, Hand::Keys, "brief");
+    window.go(Hand::Keys, "brief");
     window.wait(&is_in_brief("bob", false));
     is_clean(window, "brief");
     choose(window, "brief-of", &child.name);

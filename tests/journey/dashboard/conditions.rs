@@ -27,9 +27,9 @@ const CASES: &[Case] = &[
         left: &[3],
     },
     Case {
-        value: "edited: check",
+        value: "edited: review",
         address: "health=needs_reverification",
-        chip: "edited: check",
+        chip: "edited: review",
         left: &[2],
     },
     Case {

@@ -125,6 +125,16 @@ impl Window {
         }
     }
 
+    /// Opens a view by its key, or by its button in the rail.
+    pub(crate) fn go(&self, hand: Hand, view: &str) {
+        let css = format!("[data-testid={view}-view]");
+        self.find(&css);
+        match hand {
+            Hand::Keys => self.keys(&self.attribute(&css, "aria-keyshortcuts")),
+            Hand::Mouse => self.click(&css),
+        }
+    }
+
     /// Presses a key, or clicks the element with this test id.
     pub(crate) fn by(&self, hand: Hand, key: &str, testid: &str) {
         match hand {

@@ -62,7 +62,7 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
             &ids[4], &ids[3], &ids[0], last, &ids[7], &ids[2], &ids[6], &ids[5],
         ];
         assert_eq!(order(window), now.map(String::clone));
-        assert_eq!(window.text("[data-testid=when-told]"), "What holds now");
+        assert_eq!(window.text("[data-testid=when-told]"), "Now");
         // A new claim appears in its place.
         shop.put("Somebody says something new.");
         window.wait(&rows(9));

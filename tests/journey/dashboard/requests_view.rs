@@ -18,7 +18,6 @@ use super::{
 use crate::{
     engram::Engram,
     stage::{ServedShop, Stage, both_hands},
-    window::Window,
 };
 
 /// The condition that `waiting` requests are listed as waiting, and `answered` as answered.
@@ -46,16 +45,6 @@ fn request_of(engram: &Engram, id: &str) -> Value {
     all.find(|it| it["id"] == id).unwrap().clone()
 }
 
-/// Opens the view by its key, or by its button in the rail.
-pub(super) fn go(window: &Window, hand: Hand, view: &str) {
-    let css = format!("[data-testid={view}-view]");
-    window.find(&css);
-    match hand {
-        Hand::Keys => window.keys(&window.attribute(&css, "aria-keyshortcuts")),
-        Hand::Mouse => window.click(&css),
-    }
-}
-
 #[test]
 fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
     both_hands(Stage::open, |stage, hand| {
@@ -77,7 +66,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         window.wait(
             "document.querySelector('[data-testid=requests-view] .count')?.textContent === '1'",
         );
-        go(window, hand, "requests");
+        window.go(hand, "requests");
         window.wait(&requests_are(1, 0));
         window.wait(&is_request_open(&id));
         let asks = window.text("[data-testid=asks]");
@@ -195,7 +184,7 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         let mut calls = lines.to_vec();
         calls.push(read(WANTED));
         connect(engram, "claude-code", &calls);
-        go(window, hand, "requests");
+        window.go(hand, "requests");
         window.wait(&requests_are(1, 0));
         window.by(hand, "y", "grant");
         window.wait(&notice("may read it once"));
@@ -235,7 +224,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     let ids = [WANTED, "repo:src/ledger.rs#L33-L41@HEAD"].map(|it| child.ask(it));
     let Stage { shop, window, .. } = &served.browse();
     let engram = &shop.engram();
-    go(window, Hand::Keys, "requests");
+    window.go(Hand::Keys, "requests");
     window.wait(&requests_are(2, 0));
     window.wait(&is_request_open(&ids[0]));
     is_clean(window, "requests");
@@ -268,7 +257,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.wait("document.activeElement.value === 'lotsy'");
     assert_eq!(request_of(engram, &ids[0])["state"], "waiting");
     window.keys(&format!("{ESCAPE}y"));
-    window.wait(&notice("cap must be"));
+    window.wait(&notice("limit must be"));
     assert_eq!(request_of(engram, &ids[0])["state"], "waiting");
 }
 
@@ -292,7 +281,7 @@ fn the_requests_look_as_they_were_approved() {
         "The claims on retries say it.",
     ]);
     let Stage { window, .. } = &served.browse();
-    go(window, Hand::Keys, "requests");
+    window.go(Hand::Keys, "requests");
     window.wait(&requests_are(2, 1));
     window.wait(&is_request_open(&ids[0]));
     window.wait("!document.querySelector('[aria-busy=true]')");

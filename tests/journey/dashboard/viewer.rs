@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
             "640 × 480 pixels",
             "12.3 KB",
             "unchanged",
-            "matches the pin",
+            "same as when recorded",
         ],
         absent: "[data-testid=source], [data-testid=blame-button], article img",
     },

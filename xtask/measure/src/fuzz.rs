@@ -13,8 +13,8 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::{
-    ground::{Ground, NO_RATE, commit_all},
     http::RunningServer,
+    sandbox::{NO_RATE, Sandbox, commit_all},
 };
 use xtask::{
     shell::{self, command, output, run},
@@ -41,9 +41,9 @@ impl Fuzz {
             None => shell::build_program(root, &["--package", "engram-cli"], "engram")?,
         };
         let schemathesis = tools::schemathesis()?;
-        let ground = ground()?;
+        let sandbox = sandbox()?;
         let engram = || {
-            let mut engram = ground.engram(&engram);
+            let mut engram = sandbox.engram(&engram);
             engram.arg("--json");
             engram
         };
@@ -55,7 +55,7 @@ impl Fuzz {
             };
             println!("schemathesis as {name}");
             let mut fuzz = command(&schemathesis);
-            fuzz.current_dir(&ground.folder)
+            fuzz.current_dir(&sandbox.folder)
                 .args(["run", "--no-color", "--checks", "all"])
                 .arg(format!("--seed={}", self.seed))
                 .arg(format!("--max-examples={}", self.cases))
@@ -68,15 +68,15 @@ impl Fuzz {
 }
 
 /// Creates a repository and a home without a rate limit, since there are many writes.
-fn ground() -> Result<Ground> {
-    let ground = Ground::new("fuzz", NO_RATE)?;
+fn sandbox() -> Result<Sandbox> {
+    let sandbox = Sandbox::new("fuzz", NO_RATE)?;
     fs::write(
-        ground.repo().join("lib.rs"),
+        sandbox.repo().join("lib.rs"),
         "fn first() {}\nfn second() {}\n",
     )?;
-    run(ground.git().args(["init", "--quiet"]))?;
-    commit_all(&ground.repo())?;
-    Ok(ground)
+    run(sandbox.git().args(["init", "--quiet"]))?;
+    commit_all(&sandbox.repo())?;
+    Ok(sandbox)
 }
 
 /// Opens an agent with a child; returns its token.

@@ -7,8 +7,8 @@
 mod accuracy;
 mod bench;
 mod fuzz;
-mod ground;
 mod http;
+mod sandbox;
 mod trace;
 
 use std::process::ExitCode;

@@ -67,7 +67,7 @@ pub(crate) struct ResolveArgs {
     /// One claim that replaces both
     #[arg(long, value_name = "TEXT")]
     pub(crate) merge: Option<String>,
-    /// Not a conflict: both claims hold, and this pair is never raised again
+    /// Not a conflict: both claims stay, and Engram won't ask about this pair again
     #[arg(long)]
     pub(crate) dismiss: bool,
     /// Undo the verdict: the claims that it ended hold again

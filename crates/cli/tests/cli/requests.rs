@@ -174,7 +174,7 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     let check = |args: &[&str]| sandbox.run(&[&["pointers", "check"], args].concat());
     let unknown = check(&["--exit-code"]);
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
-    assert!(unknown.err.contains("nothing was checked"), "{unknown:?}");
+    assert!(unknown.err.contains("nothing to check"), "{unknown:?}");
     assert_eq!(check(&[]).code, Some(0), "a list is empty, not refused");
     // Nor does it open for a home that knows the repository by its id alone.
     let id = sandbox.repo().join(".git/engram-project");

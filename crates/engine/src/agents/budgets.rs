@@ -103,15 +103,15 @@ pub(crate) fn agent_budget(
 /// Ends an agent's turn, for its parent or the user. The new turn starts at the agent's next call,
 /// in every process.
 pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Refusal> {
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let turn = match &ask.turn {
         Some(turn) => validated_line("the turn", turn)?,
         None => cx.engine.world.new_id().to_string(),
     };
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
-    decide::plan_and_commit(cx, &ground, |tx, _| {
+    decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_write(cx, tx)?;
-        let found = known_to(cx.caller, tx, ground.project, &ask.agent)?;
+        let found = known_to(cx.caller, tx, active.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown_agent(&ask.agent))?;
         refuse_decision(cx.caller, &kin_of(agent.clone()))?;
         let next = Agent {

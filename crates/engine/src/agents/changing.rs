@@ -24,16 +24,16 @@ pub(crate) fn change_agent(cx: &Context<'_>, ask: AgentChange) -> Result<Answere
         AgentEdit::Rename(name) => AgentEdit::Rename(validated_agent_name(&name)?),
         other => other,
     };
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let by = author::author_of(cx, None)?;
-    decide::plan_and_commit(cx, &ground, |tx, _| {
-        let found = agent_in_project(tx, ground.project, &ask.agent)?;
+    decide::plan_and_commit(cx, &active, |tx, _| {
+        let found = agent_in_project(tx, active.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown_agent(&ask.agent))?;
         if is_already(&agent, &what) {
             return Ok(Plan::of(Vec::new(), ()));
         }
         if let AgentEdit::Rename(name) = &what {
-            TakenNames::of(tx, ground.project)?.refuse_taken(&agent, name)?;
+            TakenNames::of(tx, active.project)?.refuse_taken(&agent, name)?;
         }
         let mut ended = match what {
             AgentEdit::Close => what_closing_ends(cx, tx, &agent)?,

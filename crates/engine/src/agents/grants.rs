@@ -3,7 +3,7 @@
 use crate::{
     agents::opening::unknown_agent,
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         caller::{agent_in_project, kin_of, known_to, token_digest},
         names::{self, TakenNames},
         plan::{Plan, Planned},
@@ -74,10 +74,10 @@ struct GrantDraft<'a> {
 
 /// Gives an agent below the caller a grant: one read of a pointer, or inline code in one message.
 pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantReply, Refusal> {
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let (wish, copy) = match (ask.pointer, ask.code_chars) {
         (Some(pointer), None) => {
-            let resolved = resolve_and_pin(cx, pointer, &ground)?;
+            let resolved = resolve_and_pin(cx, pointer, &active)?;
             let pointer = resolved.pointer;
             let cap_tokens = ask.cap_tokens;
             (
@@ -97,7 +97,7 @@ pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantRepl
             ));
         }
     };
-    issue(cx, &ground, None, |_| {
+    issue(cx, &active, None, |_| {
         Ok(GrantDraft {
             to: &ask.to,
             wish: &wish,
@@ -111,16 +111,16 @@ pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantRepl
 
 /// Grants a request.
 pub(crate) fn approve_request(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantReply, Refusal> {
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let store = &cx.engine.store;
-    let asked = store.read(|tx| find_waiting_request(cx, tx, ground.project, &ask.id))?;
+    let asked = store.read(|tx| find_waiting_request(cx, tx, active.project, &ask.id))?;
     let wish = GrantWish::Read {
         pointer: asked.pointer.parse()?,
         cap_tokens: ask.cap_tokens,
     };
     // The grant gets the id of its request, so that the id finds both.
-    issue(cx, &ground, Some(ask.id.clone()), |tx| {
-        find_waiting_request(cx, tx, ground.project, &ask.id)?;
+    issue(cx, &active, Some(ask.id.clone()), |tx| {
+        find_waiting_request(cx, tx, active.project, &ask.id)?;
         Ok(GrantDraft {
             to: &asked.agent,
             wish: &wish,
@@ -134,18 +134,18 @@ pub(crate) fn approve_request(cx: &Context<'_>, ask: &GrantAnswer) -> Result<Gra
 
 fn issue<'a>(
     cx: &Context<'_>,
-    ground: &Ground,
+    active: &ActiveProject,
     id: Option<String>,
     wanted: impl Fn(&Reader<'_>) -> Result<GrantDraft<'a>, Refusal>,
 ) -> Result<GrantReply, Refusal> {
     let id = id.unwrap_or_else(|| cx.engine.world.new_id().to_string());
     let token = cx.engine.world.new_secret();
     let (now, said_by) = (cx.engine.world.now(), author::author_of(cx, None)?);
-    let issued = decide::plan_and_commit(cx, ground, |tx, _| {
+    let issued = decide::plan_and_commit(cx, active, |tx, _| {
         rates::admit_write(cx, tx)?;
         let wanted = wanted(tx)?;
-        let giver = resolve_giver(cx, tx, ground.project, wanted.by)?;
-        let to = kin_in_project(cx, tx, ground.project, wanted.to)?;
+        let giver = resolve_giver(cx, tx, active.project, wanted.by)?;
+        let to = kin_in_project(cx, tx, active.project, wanted.to)?;
         let seconds = wanted
             .ttl
             .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
@@ -170,7 +170,7 @@ fn issue<'a>(
             GrantWish::Code { .. } => None,
         };
         let copy = wanted.copy.map_or(&[][..], std::slice::from_ref);
-        let mut entries = entries_of_copies(tx, ground.project, pointer, copy)?;
+        let mut entries = entries_of_copies(tx, active.project, pointer, copy)?;
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant: grant.clone(),
             token: token_digest(&token),
@@ -216,12 +216,12 @@ fn resolve_giver(
 pub(crate) fn resolve_and_pin(
     cx: &Context<'_>,
     pointer: PointerInput,
-    ground: &Ground,
+    active: &ActiveProject,
 ) -> Result<ResolvedPointer, Refusal> {
     let pointer = Pointer::try_from(pointer)?;
     let (repo, shelf) = (
         gather::repo_for(cx, &pointer)?,
-        cx.shelf(Some(ground.project))?,
+        cx.shelf(Some(active.project))?,
     );
     let resolved = match resolve(repo, &shelf, &pointer) {
         Ok(resolved) => resolved,
@@ -271,12 +271,12 @@ pub(crate) fn may_see_agent(
 
 /// Takes back an open grant.
 pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
-    decide::plan_and_commit(cx, &ground, |tx, _| {
+    decide::plan_and_commit(cx, &active, |tx, _| {
         let none = || no_such("grant", id, "`engram grant list`");
-        let grant = tx.grants().find(ground.project, id)?.ok_or_else(none)?;
-        let to = known_to(cx.caller, tx, ground.project, &grant.to)?;
+        let grant = tx.grants().find(active.project, id)?.ok_or_else(none)?;
+        let to = known_to(cx.caller, tx, active.project, &grant.to)?;
         let to = kin_of(to.ok_or_else(none)?);
         refuse_revoke(cx.caller, &grant, &to)?;
         let state = expire_overdue(tx, grant, now)?.state(now);
@@ -297,12 +297,12 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
 
 /// Asks for a grant for one read. A request for the same pointer that already waits is kept.
 pub(crate) fn request_read(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, Refusal> {
-    let ground = cx.ground(true)?;
-    let want = resolve_request(cx, ask, &ground)?;
+    let active = cx.active_project(true)?;
+    let want = resolve_request(cx, ask, &active)?;
     let by = author::author_of(cx, None)?;
-    let id = decide::plan_and_commit(cx, &ground, |tx, _| {
+    let id = decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_write(cx, tx)?;
-        plan_request(cx, tx, &ground, &want)
+        plan_request(cx, tx, &active, &want)
             .map(|plan| Plan::of(private_entries(plan.0, &by), plan.1))
     })?
     .answer;
@@ -313,7 +313,7 @@ pub(crate) fn request_read(cx: &Context<'_>, ask: DerefRequest) -> Result<Answer
 pub(crate) fn resolve_request(
     cx: &Context<'_>,
     ask: DerefRequest,
-    ground: &Ground,
+    active: &ActiveProject,
 ) -> Result<ResolvedRequest, Refusal> {
     let reason = validated_sentence("the reason", &ask.reason)?;
     let intended_use = validated_sentence("the intended use", &ask.intended_use)?;
@@ -324,7 +324,7 @@ pub(crate) fn resolve_request(
             "Say in one sentence why the claims and your budget are not enough.",
         ));
     }
-    let resolved = resolve_and_pin(cx, ask.pointer, ground)?;
+    let resolved = resolve_and_pin(cx, ask.pointer, active)?;
     let mut requested = Requested {
         id: cx.engine.world.new_id().to_string(),
         pointer: resolved.pointer.to_string(),
@@ -345,7 +345,7 @@ pub(crate) fn resolve_request(
 pub(crate) fn plan_request(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    ground: &Ground,
+    active: &ActiveProject,
     want: &ResolvedRequest,
 ) -> Result<(Vec<Operation>, String), Refusal> {
     let ResolvedRequest {
@@ -357,7 +357,7 @@ pub(crate) fn plan_request(
     {
         return Ok((Vec::new(), same));
     }
-    let mut entries = resolved.copy_entries(tx, ground.project)?;
+    let mut entries = resolved.copy_entries(tx, active.project)?;
     entries.push(Operation::Requested(Box::new(requested.clone())));
     Ok((entries, requested.id.clone()))
 }
@@ -414,7 +414,7 @@ pub(crate) fn list_requests(
 
 /// Denies a waiting request, with a reason.
 pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refusal> {
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let why = validated_sentence("the answer", ask.why.as_deref().unwrap_or_default())?;
     let denied = Denied {
         id: ask.id.clone(),
@@ -426,9 +426,9 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
         why,
     };
     let by = author::author_of(cx, None)?;
-    decide::plan_and_commit(cx, &ground, |tx, _| {
+    decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_write(cx, tx)?;
-        find_waiting_request(cx, tx, ground.project, &ask.id)?;
+        find_waiting_request(cx, tx, active.project, &ask.id)?;
         Ok(Plan::of(
             private_entries(vec![Operation::Denied(denied.clone())], &by),
             (),

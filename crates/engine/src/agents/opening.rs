@@ -40,7 +40,7 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
         read: validated_topics("read", &ask.read)?,
         write: validated_topics("write", &ask.write)?,
     };
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let (token, run, turn) = (
         cx.engine.world.new_secret(),
         RunId(cx.engine.world.new_id()),
@@ -48,15 +48,15 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
     );
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     let caller = cx.agent()?;
-    let agent = decide::plan_and_commit(cx, &ground, |tx, _| {
+    let agent = decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_write(cx, tx)?;
         let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
             // The caller may not be recorded yet if this is its first call.
             Some(caller) => Ok(Some(caller.clone())),
-            None => agent_in_project(tx, ground.project, id),
+            None => agent_in_project(tx, active.project, id),
         };
         let kin = |id: &AgentId| known(id).map(|agent| agent.map(kin_of));
-        let handle = handle_of(tx, ground.project, &name)?;
+        let handle = handle_of(tx, active.project, &name)?;
         refuse_opening(&handle, parent.as_ref(), kin)?;
         let above = parent.as_ref().map(known).transpose()?.flatten();
         above.as_ref().map_or(Ok(()), refuse_closed_parent)?;
@@ -67,7 +67,7 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
             role: None,
             parent: parent.clone(),
             run: above.as_ref().map_or(run, |it| it.run),
-            project: ground.project,
+            project: active.project,
             topics: Topics::default(),
             turn: turn.clone(),
             last_call: now,

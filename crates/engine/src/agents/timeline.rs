@@ -103,8 +103,8 @@ fn acts_of(tx: &Reader<'_>, entries: Vec<Journalled>) -> Result<Vec<AgentAct>, R
         else {
             continue;
         };
-        let is_over = what == ActOf::Began && turn.as_ref() == Some(&current);
-        if is_over {
+        let is_same_turn = what == ActOf::Began && turn.as_ref() == Some(&current);
+        if is_same_turn {
             continue;
         }
         current = turn.unwrap_or(current);

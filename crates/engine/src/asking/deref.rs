@@ -83,8 +83,8 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
         Some((payer, funds)) => refuse_unpayable(payer, funds)?,
         None => None,
     };
-    let ground = cx.ground(false)?;
-    let shelf = cx.shelf(Some(ground.project))?;
+    let active = cx.active_project(false)?;
+    let shelf = cx.shelf(Some(active.project))?;
     let resolved = resolve(repo, &shelf, &pointer)
         .and_then(|it| it.refuse_binary().map(|()| it))
         .map_err(|it| refusal.unwrap_or(it))?;
@@ -105,12 +105,12 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
         Some(_) => served::prints_of_read(&reply.excerpt, &reply.pointer),
         None => Vec::new(),
     };
-    let (budget, grant) = decide::plan_and_commit(cx, &ground, |tx, _| {
+    let (budget, grant) = decide::plan_and_commit(cx, &active, |tx, _| {
         let (read, budget) = charge_read(cx, tx, paying, &reply)?;
         let by = author::author_in(cx, tx, None)?;
         let grant = read.grant.clone();
         // A working tree's file is stored together with the read.
-        let mut entries = entries_of_copies(tx, ground.project, [], resolved.snapshot.as_slice())?;
+        let mut entries = entries_of_copies(tx, active.project, [], resolved.snapshot.as_slice())?;
         entries.push(Operation::Dereferenced(Read {
             prints: prints.clone(),
             ..read

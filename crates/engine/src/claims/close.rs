@@ -14,7 +14,7 @@ use crate::{
     },
     conflicts::{lifecycle::goes_on_without, risks::refuse_open_report},
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         caller::kin_of,
         plan::{Plan, Planned},
         rates,
@@ -188,9 +188,9 @@ fn record_in_project(
     shareable: bool,
     plan: impl Fn(&Reader<'_>) -> Result<(Operation, Vec<Planned>), Refusal>,
 ) -> Result<ForgetReply, Refusal> {
-    let ground = Ground::of(project);
+    let active = ActiveProject::of(project);
     let by = author::author_of(cx, None)?;
-    let decided = decide::plan_and_commit(cx, &ground, |tx, _| {
+    let decided = decide::plan_and_commit(cx, &active, |tx, _| {
         let (operation, mut entries) = plan(tx)?;
         entries.push(Planned::new(operation, &by, shareable).for_answer());
         Ok(Plan::of(entries, ()))

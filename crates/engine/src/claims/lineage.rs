@@ -7,7 +7,7 @@ use crate::{
         risks::may_see_version,
     },
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         plan::{Plan, Planned},
         visibility::Visibility,
     },
@@ -44,10 +44,10 @@ pub(crate) fn retire_lineage(cx: &Context<'_>, lineage: EngramId) -> Result<PutR
 /// author. Windows never reopen
 /// (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
-    let ground = Ground::of(read::find_version(cx, id)?.project);
+    let active = ActiveProject::of(read::find_version(cx, id)?.project);
     let by = author::author_of(cx, None)?;
     findings::open_index(cx);
-    let decided = decide::plan_and_commit(cx, &ground, |tx, now| {
+    let decided = decide::plan_and_commit(cx, &active, |tx, now| {
         let old = find_restorable(tx, id, cx.engine.world.now())?;
         let versions = tx.lineage(old.lineage_id)?;
         let head = versions.into_iter().find(|it| it.valid_until.is_none());

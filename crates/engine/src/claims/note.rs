@@ -10,7 +10,8 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Code, EventId, JournalTime, Note, NoteReply, Operation, Pointer, Refusal, operation::Event,
+    Code, EventId, JournalTime, Note, NoteReply, OWN_EVENT, Operation, Pointer, Refusal, fold,
+    operation::Event,
 };
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
@@ -20,10 +21,11 @@ const LONGEST: usize = 100_000;
 
 /// Records an event that a `sam:` pointer can address.
 pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
+    refuse_own_kind(&note.kind)?;
     let event = event_of(EventId(cx.engine.world.new_id()), cx.journal_time()?, note)?;
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     let by = author::author_of(cx, note.agent.as_deref())?;
-    let decided = decide::plan_and_commit(cx, &ground, |tx, _| {
+    let decided = decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_write(cx, tx)?;
         let noted = Planned::new(Operation::Noted(event.clone()), &by, true);
         Ok(Plan::of(vec![noted.for_answer()], ()))
@@ -58,6 +60,18 @@ pub(crate) fn event_of(id: EventId, now: JournalTime, note: &Note) -> Result<Eve
         digest: hex::encode(Sha256::digest(text)),
         text: text.to_owned(),
     })
+}
+
+/// The event of a claim has the rights and the rate of its claim, so nobody may make one alone.
+fn refuse_own_kind(kind: &str) -> Result<(), Refusal> {
+    if fold(kind.trim()) != OWN_EVENT {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::SchemaInvalid,
+        format!("notes of the kind `{OWN_EVENT}` are written by Engram alone"),
+        "Use another kind, such as `decision`, or commit a claim.",
+    ))
 }
 
 fn check_text(text: &str) -> Result<(), Refusal> {

@@ -26,7 +26,7 @@ const MOST: usize = 100_000;
 /// work since that commit touches.
 pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refusal> {
     if check.gate {
-        gate::refuse_unknown_repository(cx, "nothing was checked")?;
+        gate::refuse_unknown_repository(cx, "there is nothing to check")?;
     }
     let since = check.since.as_deref();
     let repo = cx.require_repo()?;

@@ -18,7 +18,7 @@ use crate::{
     },
     conflicts::findings::{self, CompareOptions, Findings},
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         caller::{agent_in_project, kin_of},
         names::ENGINE,
         plan::{DueOf, Plan, Planned},
@@ -57,7 +57,7 @@ fn widen_scope(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteRep
     );
     let clock = cx.engine.world.now();
     findings::open_index(cx);
-    let decided = decide::plan_and_commit(cx, &Ground::of(found.project), |tx, now| {
+    let decided = decide::plan_and_commit(cx, &ActiveProject::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
         let claim = PromotedClaim {
             scope: head.scope,
@@ -112,7 +112,7 @@ fn widen_scope(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteRep
 fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
     let visibility = cx.visibility_in(found.project)?;
     findings::open_index(cx);
-    let decided = decide::plan_and_commit(cx, &Ground::of(found.project), |tx, now| {
+    let decided = decide::plan_and_commit(cx, &ActiveProject::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
         engram_gateway::refuse_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
         close::refuse_topic(cx, &head.topic)?;

@@ -14,7 +14,7 @@ use crate::{
         risks::refuse_open_report,
     },
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         plan::{Plan, Planned},
         rates,
         screen::{screen_claim, screen_text},
@@ -92,11 +92,11 @@ pub(crate) fn put_claim(
         draft.scope = default_scope(cx);
     }
     let claim = prepare_claim(cx, draft.validate(cx.limits()?)?, own, occasion)?;
-    let ground = cx.ground(true)?;
+    let active = cx.active_project(true)?;
     findings::open_index(cx);
-    let decided = decide::plan_and_commit(cx, &ground, |tx, now| {
+    let decided = decide::plan_and_commit(cx, &active, |tx, now| {
         rates::admit_write(cx, tx)?;
-        plan_claim(cx, tx, now, &ground, &claim, &[])
+        plan_claim(cx, tx, now, &active, &claim, &[])
     })?;
     let reply = PutReply {
         seq: decided.seq_or(decided.answer.seq),
@@ -166,23 +166,23 @@ pub(crate) fn plan_claim(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     now: JournalTime,
-    ground: &Ground,
+    active: &ActiveProject,
     claim: &PreparedClaim<'_>,
     before: &[Planned],
 ) -> Result<Plan<PutReply>, Refusal> {
-    let visibility = cx.visibility_in(ground.project)?;
+    let visibility = cx.visibility_in(active.project)?;
     refuse_ended(tx, claim.occasion)?;
     refuse_claim_echo(cx, tx, claim)?;
     let mut findings = Vec::new();
     let head = match claim.new.corrects {
         Some(id) => {
-            let head = head_of(tx, ground.project, &visibility, id)?;
+            let head = head_of(tx, active.project, &visibility, id)?;
             close::refuse_replace(cx, &head, claim.new.kind)?;
             refuse_open_report(tx, &head, cx.engine.world.now())?;
             Some(head)
         }
         None => {
-            let held = find_same_claims(cx, tx, ground.project, &visibility, claim)?;
+            let held = find_same_claims(cx, tx, active.project, &visibility, claim)?;
             // When the user repeats an agent's claim, it does not become the user's. The user gets
             // a separate claim, which no agent may end.
             let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
@@ -200,7 +200,7 @@ pub(crate) fn plan_claim(
             }));
             match claim.new.operation {
                 MemoryOp::Update => {
-                    outdated::find_outdated(cx, tx, ground.project, &visibility, &claim.new)?
+                    outdated::find_outdated(cx, tx, active.project, &visibility, &claim.new)?
                 }
                 _ => None,
             }
@@ -208,7 +208,7 @@ pub(crate) fn plan_claim(
     };
     // A separate finding reports the replaced version.
     findings.retain(|same| head.as_ref().is_none_or(|it| it.id != same.id));
-    let engram = new_version(cx, now, ground, claim, head.as_ref());
+    let engram = new_version(cx, now, active, claim, head.as_ref());
     findings.extend(claim.found.phantoms.iter().map(|label| {
         let note = format!("{label} does not match its digest: dereference it again.");
         Finding::new(Noticed::PhantomRead, engram.id, note)
@@ -330,7 +330,7 @@ fn claim_entries(
 fn new_version(
     cx: &Context<'_>,
     now: JournalTime,
-    ground: &Ground,
+    active: &ActiveProject,
     claim: &PreparedClaim<'_>,
     head: Option<&Engram>,
 ) -> Engram {
@@ -397,7 +397,7 @@ fn new_version(
         verified: found.verified,
         ..Record::new(
             id,
-            ground.project,
+            active.project,
             new.claim.clone(),
             claim.content_hash.clone(),
             provenance,

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use crate::{
     claims::put::{self, Occasion, end_todos},
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         plan::{Plan, Planned},
     },
     decide,
@@ -135,7 +135,7 @@ fn put_traced(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
 /// Forgets every claim of the sample that still holds, and takes all of them off the list.
 pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     let (project, by) = (cx.project()?, author::author_of(cx, None)?);
-    let sample = decide::plan_and_commit(cx, &Ground::of(project), |tx, _| {
+    let sample = decide::plan_and_commit(cx, &ActiveProject::of(project), |tx, _| {
         let sample = listed_sample(tx, project, cx.engine.world.now())?;
         let mut entries = Vec::new();
         for engram in sample.iter().filter(|it| it.valid_until.is_none()) {

@@ -20,7 +20,7 @@ pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Re
     } else {
         Err(Refusal::new(
             Code::NotFound,
-            format!("this home holds no claims of this repository, so {otherwise}"),
+            format!("this home has no claims for this repository, so {otherwise}"),
             "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or bring that clone's home and .git/engram-project along.",
         ))
     }
@@ -28,7 +28,7 @@ pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Re
 
 /// Whether the gate is open, and the conflicts that keep it shut.
 pub(crate) fn check_gate(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
-    refuse_unknown_repository(cx, "the gate stays shut")?;
+    refuse_unknown_repository(cx, "the gate fails")?;
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let open = ConflictFilter {

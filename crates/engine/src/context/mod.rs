@@ -68,7 +68,7 @@ pub(crate) struct Tree {
 }
 
 /// The project in which an operation happens.
-pub(crate) struct Ground {
+pub(crate) struct ActiveProject {
     pub(crate) project: ProjectId,
     /// The location of the project, if the home does not know it yet. It is recorded with the first
     /// operation.
@@ -78,7 +78,7 @@ pub(crate) struct Ground {
     pub(crate) admitted: Option<Admitted>,
 }
 
-impl Ground {
+impl ActiveProject {
     /// A project that the home already knows completely.
     pub(crate) fn of(project: ProjectId) -> Self {
         Self {
@@ -236,9 +236,9 @@ impl<'e> Context<'e> {
 
     /// The project of an operation; mints an id if there is none. `in_repository` allows writing
     /// the id to the git folder.
-    pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
+    pub(crate) fn active_project(&self, in_repository: bool) -> Result<ActiveProject, Refusal> {
         let found = self.cached_project();
-        project::ground_of(self.engine, self.repo()?, found, in_repository)
+        project::active_project_of(self.engine, self.repo()?, found, in_repository)
     }
 
     /// The calling agent in its current turn; `None` for the user.

@@ -12,7 +12,7 @@ use std::{
     sync::Mutex,
 };
 
-use crate::{Engine, context::Ground};
+use crate::{Engine, context::ActiveProject};
 use engram_model::{
     Code, ProjectId, ProjectStatus, Refusal, Target,
     operation::{Admitted, Located},
@@ -71,14 +71,14 @@ pub(crate) fn project_of(
 /// The project of this repository, with a new id if it has none. The id is kept in the home and,
 /// with `in_repository`, in the git folder if that is writable. `found` is the id that
 /// [`project_of`] has just returned, if any.
-pub(crate) fn ground_of(
+pub(crate) fn active_project_of(
     engine: &Engine,
     repo: Option<&Repo>,
     found: Option<ProjectId>,
     in_repository: bool,
-) -> Result<Ground, Refusal> {
+) -> Result<ActiveProject, Refusal> {
     let Some(repo) = repo else {
-        return Ok(Ground::of(home_project(&engine.store)));
+        return Ok(ActiveProject::of(home_project(&engine.store)));
     };
     let found = match found {
         Some(id) => Some(id),
@@ -88,7 +88,7 @@ pub(crate) fn ground_of(
         && engine.caches.located.matches(repo, id)
         && (!in_repository || read_id(repo).is_some())
     {
-        return Ok(Ground::of(id));
+        return Ok(ActiveProject::of(id));
     }
     let id = match (read_id(repo), found) {
         (Some(written), _) => written,
@@ -106,13 +106,13 @@ pub(crate) fn ground_of(
         .read::<_, Refusal>(|tx| Ok(tx.projects().place_of(id)?))?;
     if known.as_deref() == Some(&git_folder(repo)) {
         engine.caches.located.remember(repo, id);
-        return Ok(Ground::of(id));
+        return Ok(ActiveProject::of(id));
     }
     let is_elsewhere = engine
         .store
         .read::<_, Refusal>(|tx| Ok(tx.projects().is_admitted(&path_to_admit(repo), id)?))?;
     let place = (!is_elsewhere && !repo.is_named_back()).then(|| path_to_admit(repo));
-    Ok(Ground {
+    Ok(ActiveProject {
         project: id,
         located: (!is_elsewhere).then(|| location_of(repo)),
         admitted: place.map(|place| Admitted { place }),

@@ -19,7 +19,7 @@ use crate::{
         judging::judge_next,
         risks::is_report,
     },
-    context::{Context, Ground, names::ENGINE, plan::Plan},
+    context::{ActiveProject, Context, names::ENGINE, plan::Plan},
     decide,
     follow::{BATCH, Follower, Woken, pause_for},
 };
@@ -194,20 +194,21 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
         ..CompareOptions::of(now, ENGINE, &[])
     };
     let judged = judge_next(cx, &known, &options(JournalTime(clock), None))?;
-    let (left, raised) = decide::plan_and_commit(cx, &Ground::of(known.project), |tx, now| {
-        let mut entries = Vec::new();
-        let mut left = None;
-        if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
-            let compared =
-                findings::compare_version(cx, tx, &engram, &options(now, judged.as_ref()));
-            left = compared.due;
-            entries = compared.entries;
-            entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
-        }
-        let raised = entries.len();
-        Ok(Plan::of(entries, (left, raised)))
-    })?
-    .answer;
+    let (left, raised) =
+        decide::plan_and_commit(cx, &ActiveProject::of(known.project), |tx, now| {
+            let mut entries = Vec::new();
+            let mut left = None;
+            if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
+                let compared =
+                    findings::compare_version(cx, tx, &engram, &options(now, judged.as_ref()));
+                left = compared.due;
+                entries = compared.entries;
+                entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
+            }
+            let raised = entries.len();
+            Ok(Plan::of(entries, (left, raised)))
+        })?
+        .answer;
     let left = left.map(|left| Due {
         told: left.told.min(due.told),
         of_runs: due.of_runs,

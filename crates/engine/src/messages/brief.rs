@@ -100,11 +100,11 @@ pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, R
     if let Pinning::Text(text) = what {
         screen_text("the pin", text)?;
     }
-    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    decide::plan_and_commit(cx, &ground, |tx, _| {
+    let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
+    decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_write(cx, tx)?;
-        refuse_childless(cx, tx, ground.project)?;
-        let pin = plan_pin(cx, tx, ground.project, what)?;
+        refuse_childless(cx, tx, active.project)?;
+        let pin = plan_pin(cx, tx, active.project, what)?;
         let planned = pin.map(|pin| Planned::private(Operation::Pinned(pin), &by));
         Ok(Plan::of(planned.into_iter().collect(), ()))
     })?;
@@ -180,9 +180,9 @@ fn line_of_claim(
 /// Unpins a line of the brief. An agent unpins only its own. Answers with the new brief.
 pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
     opening::refuse_unknown_caller(cx)?;
-    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    decide::plan_and_commit(cx, &ground, |tx, _| {
-        let made = brief_for(cx, tx, ground.project, None)?;
+    let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
+    decide::plan_and_commit(cx, &active, |tx, _| {
+        let made = brief_for(cx, tx, active.project, None)?;
         let pin = find_pin(&made, what)?;
         if let Caller::Agent(agent) = cx.caller
             && pin.agent.as_ref() != Some(agent)

@@ -4,7 +4,7 @@
 use crate::{
     HomeShelf,
     agents::grants::private_entries,
-    context::{Context, Ground, plan::Planned, screen::screen_snapshot},
+    context::{ActiveProject, Context, plan::Planned, screen::screen_snapshot},
     evidence::{
         gather::{self, entries_of_copies},
         health,
@@ -77,10 +77,10 @@ impl Pack {
     pub(crate) fn planned_copies(
         &self,
         tx: &Reader<'_>,
-        ground: &Ground,
+        active: &ActiveProject,
         by: &str,
     ) -> Result<Vec<Planned>, Refusal> {
-        let copies = entries_of_copies(tx, ground.project, &self.pointers, &self.snapshots)?;
+        let copies = entries_of_copies(tx, active.project, &self.pointers, &self.snapshots)?;
         Ok(private_entries(copies, by))
     }
 }

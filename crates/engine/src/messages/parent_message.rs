@@ -7,7 +7,7 @@ use crate::{
         served::prints_of_shown,
     },
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         caller::{kin_of, known_to, token_digest},
         plan::{Plan, Planned},
         rates,
@@ -40,11 +40,11 @@ pub(crate) fn send_to_children(
     let family = reachable_agents(cx, sending.to.as_ref())?;
     let to = addressees(cx, sending, parent, &family)?;
     let pack = pack::resolve_pack(cx, "target_pointer_pack", &parent.target_pointer_pack)?;
-    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
+    let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
     let id = cx.engine.world.new_id().to_string();
     let mut message = parsed.value.clone();
     message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
-    let offers = resolve_offers(cx, parent, &ground, to.len())?;
+    let offers = resolve_offers(cx, parent, &active, to.len())?;
     for (at, offer) in offers.iter().enumerate() {
         message["grants"][at]["pointer"] = json!(offer.resolved.pointer.to_string());
     }
@@ -54,11 +54,11 @@ pub(crate) fn send_to_children(
         .map(str::len)
         .sum();
     check_delivery(&message, secrets, cx.limits()?)?;
-    let (sent, resend_of) = decide::plan_and_commit(cx, &ground, |tx, _| {
+    let (sent, resend_of) = decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_writes(cx, tx, 1)?;
         message::refuse_spent_grant(cx, tx, parsed)?;
-        let resend_of = tx.messages().unsent(ground.project, cx.caller.agent())?;
-        let mut entries = pack.planned_copies(tx, &ground, &by)?;
+        let resend_of = tx.messages().unsent(active.project, cx.caller.agent())?;
+        let mut entries = pack.planned_copies(tx, &active, &by)?;
         let sent = Sent {
             id: id.clone(),
             to: to.clone(),
@@ -79,7 +79,7 @@ pub(crate) fn send_to_children(
         let mut deliveries = Vec::new();
         let children = family.iter().filter(|it| to.contains(&it.handle));
         for (nth, child) in children.enumerate() {
-            let (granted, tokens) = plan_offers(cx, tx, &ground, &offers, child, nth)?;
+            let (granted, tokens) = plan_offers(cx, tx, &active, &offers, child, nth)?;
             entries.extend(private_entries(granted, &by));
             let mut message = message.clone();
             for (at, token) in tokens.into_iter().enumerate() {
@@ -145,12 +145,12 @@ fn addressees(
 fn resolve_offers(
     cx: &Context<'_>,
     parent: &ParentMessage,
-    ground: &Ground,
+    active: &ActiveProject,
     recipients: usize,
 ) -> Result<Vec<OfferedGrant>, Refusal> {
     let world = &cx.engine.world;
     let offers = parent.grants.iter().enumerate().map(|(at, grant)| {
-        let resolved = grants::resolve_and_pin(cx, grant.pointer.clone(), ground)
+        let resolved = grants::resolve_and_pin(cx, grant.pointer.clone(), active)
             .map_err(|refusal| refusal.at(format_args!("grants[{at}]")))?;
         Ok(OfferedGrant {
             resolved,
@@ -168,7 +168,7 @@ fn resolve_offers(
 fn plan_offers(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    ground: &Ground,
+    active: &ActiveProject,
     offers: &[OfferedGrant],
     child: &Agent,
     nth: usize,
@@ -185,7 +185,7 @@ fn plan_offers(
             continue;
         };
         let grant = new_grant(cx, offer, child, id).map_err(place)?;
-        entries.extend(offer.resolved.copy_entries(tx, ground.project)?);
+        entries.extend(offer.resolved.copy_entries(tx, active.project)?);
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant,
             token: token_digest(token),

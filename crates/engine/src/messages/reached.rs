@@ -148,8 +148,8 @@ pub(crate) fn record_reached(engine: &Engine) {
 
 /// Records lines as sent to the calling agent.
 fn record_lines(cx: &Context<'_>, agent: &AgentId, lines: &BTreeSet<u64>) -> Result<(), Refusal> {
-    let ground = cx.ground(false)?;
-    decide::plan_and_commit(cx, &ground, |tx, _| {
+    let active = cx.active_project(false)?;
+    decide::plan_and_commit(cx, &active, |tx, _| {
         let mut new = Vec::new();
         for line in lines {
             if !tx.has_reached(agent, *line)? {

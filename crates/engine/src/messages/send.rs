@@ -13,7 +13,7 @@ use crate::{
     claims::put::{self, Occasion, PreparedClaim},
     conflicts::findings,
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         caller::kin_of,
         plan::{Plan, Planned},
         rates,
@@ -70,7 +70,7 @@ fn record_unsent<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     if !is_of_message {
         return Err(refusal);
     }
-    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
+    let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
     let id = cx.engine.world.new_id().to_string();
     let remedy = refusal.remedy.as_deref().cloned().unwrap_or_default();
     let unsent = Unsent {
@@ -78,7 +78,7 @@ fn record_unsent<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
         code: refusal.code,
         figures: remedy.figures,
     };
-    let remembered = decide::plan_and_commit(cx, &ground, |tx, _| {
+    let remembered = decide::plan_and_commit(cx, &active, |tx, _| {
         rates::admit_write(cx, tx)?;
         Ok(Plan::of(
             vec![Planned::private(Operation::Unsent(unsent.clone()), &by)],
@@ -107,21 +107,21 @@ fn send_to_parent(
     let agent = sending_agent(cx, sending, child)?;
     let claims = prepare_claims(cx, parsed)?;
     let pack = pack::resolve_pack(cx, "pointer_pack", &child.pointer_pack)?;
-    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
-    let wanted = resolve_requests(cx, child, &ground)?;
+    let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
+    let wanted = resolve_requests(cx, child, &active)?;
     let pinned = with_pinned_pointers(&parsed.value, &pack, &wanted);
     let id = cx.engine.world.new_id().to_string();
     findings::open_index(cx);
-    let decided = decide::plan_and_commit(cx, &ground, |tx, now| {
+    let decided = decide::plan_and_commit(cx, &active, |tx, now| {
         rates::admit_writes(cx, tx, claims.len())?;
         message::refuse_spent_grant(cx, tx, parsed)?;
         refuse_summary_echo(cx, tx, child, &pack, &wanted)?;
-        let (mut entries, replies) = plan_claims(cx, tx, now, &ground, &claims)?;
+        let (mut entries, replies) = plan_claims(cx, tx, now, &active, &claims)?;
         let stored: Vec<EngramId> = replies.iter().map(|it| it.put.id).collect();
-        entries.extend(pack.planned_copies(tx, &ground, &by)?);
-        let (asked, requests) = plan_requests(cx, tx, &ground, &wanted)?;
+        entries.extend(pack.planned_copies(tx, &active, &by)?);
+        let (asked, requests) = plan_requests(cx, tx, &active, &wanted)?;
         entries.extend(private_entries(asked, &by));
-        let resend_of = tx.messages().unsent(ground.project, Some(&agent.handle))?;
+        let resend_of = tx.messages().unsent(active.project, Some(&agent.handle))?;
         let pointers = claims.iter().flat_map(|it| &it.found.pointers);
         let pointers = pointers.chain(&pack.pointers);
         let pointers = pointers.chain(wanted.iter().map(|it| &it.resolved.pointer));
@@ -241,10 +241,10 @@ fn prepare_claims<'a>(
 fn resolve_requests(
     cx: &Context<'_>,
     child: &ChildMessage,
-    ground: &Ground,
+    active: &ActiveProject,
 ) -> Result<Vec<ResolvedRequest>, Refusal> {
     let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
-        grants::resolve_request(cx, ask.clone(), ground)
+        grants::resolve_request(cx, ask.clone(), active)
             .map_err(|refusal| refusal.at(format_args!("deref_requests[{at}]")))
     });
     wanted.collect()
@@ -254,7 +254,7 @@ fn resolve_requests(
 fn plan_requests(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    ground: &Ground,
+    active: &ActiveProject,
     wanted: &[ResolvedRequest],
 ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
     let (mut entries, mut ids) = (Vec::new(), Vec::<String>::new());
@@ -266,7 +266,7 @@ fn plan_requests(
             ids.push(id);
             continue;
         }
-        let (asked, id) = grants::plan_request(cx, tx, ground, want)?;
+        let (asked, id) = grants::plan_request(cx, tx, active, want)?;
         entries.extend(asked);
         ids.push(id);
     }
@@ -278,7 +278,7 @@ fn plan_claims(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     now: JournalTime,
-    ground: &Ground,
+    active: &ActiveProject,
     claims: &[PreparedClaim<'_>],
 ) -> Result<(Vec<Planned>, Vec<ClaimReply>), Refusal> {
     let (mut entries, mut replies) = (Vec::new(), Vec::<ClaimReply>::new());
@@ -289,7 +289,7 @@ fn plan_claims(
             replies.push(same.reply_to_repeat());
             continue;
         }
-        let plan = put::plan_claim(cx, tx, now, ground, claim, &entries)
+        let plan = put::plan_claim(cx, tx, now, active, claim, &entries)
             .map_err(|refusal| refusal.at(format_args!("engrams[{at}]")))?;
         let put = plan.answer;
         if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {

@@ -6,7 +6,7 @@ use engram_model::{
 
 use crate::{
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         plan::{Plan, Planned},
         project::{is_its_own, location_of, path_to_admit, read_id, replace_id},
     },
@@ -57,9 +57,9 @@ pub(crate) fn adopt_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Statu
             (id, [located()].into_iter().chain(admitted).collect())
         }
     };
-    let ground = Ground::of(project);
+    let active = ActiveProject::of(project);
     let by = author::author_of(cx, None)?;
-    decide::plan_and_commit(cx, &ground, |_, _| {
+    decide::plan_and_commit(cx, &active, |_, _| {
         let entries = operations
             .iter()
             .map(|operation| Planned::private(operation.clone(), &by));

@@ -7,7 +7,7 @@ use engram_model::{
 use crate::{
     conflicts::list,
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         plan::{Plan, Planned},
     },
     decide,
@@ -58,7 +58,7 @@ fn record_permit(
 ) -> Result<Box<Conflict>, Refusal> {
     let by = author::author_of(cx, None)?;
     let permit = Permit { id, why, undone };
-    decide::plan_and_commit(cx, &Ground::of(cx.project()?), |_, _| {
+    decide::plan_and_commit(cx, &ActiveProject::of(cx.project()?), |_, _| {
         Ok(Plan::of(
             vec![Planned::new(Operation::Allowed(permit.clone()), &by, true)],
             (),

@@ -10,7 +10,7 @@ use crate::{
         rights::{self, is_by_person},
     },
     context::{
-        Context, Ground, author,
+        ActiveProject, Context, author,
         plan::{Plan, Planned},
         rates,
         screen::screen_text,
@@ -56,7 +56,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
     let project = cx.project()?;
     let by = author::author_of(cx, None)?;
     findings::open_index(cx);
-    let decided = decide::plan_and_commit(cx, &Ground::of(project), |tx, now| {
+    let decided = decide::plan_and_commit(cx, &ActiveProject::of(project), |tx, now| {
         rates::admit_write(cx, tx)?;
         let clock = cx.engine.world.now();
         let pair = tx.conflict(conflict)?.filter(|it| it.project == project);

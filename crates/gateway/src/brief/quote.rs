@@ -63,6 +63,10 @@ pub(super) fn quoted_up_to(text: &str, most: usize) -> String {
 /// Returns a name on its own, with `_` in place of other characters: without them, it could become
 /// another name.
 pub(super) fn quoted_name(text: &str) -> String {
+    // No agent can have this name.
+    if text == "user" {
+        return "the user".to_owned();
+    }
     let marked = |c: char| match c {
         // Parentheses are reserved for what the brief itself says about a claim.
         '(' => '[',
@@ -86,6 +90,7 @@ mod tests {
     #[test]
     fn a_name_becomes_no_other_name() {
         for (given, want) in [
+            ("user", "the user"),
             ("The user!", "The user_"),
             ("|user|", "_user_"),
             ("us|er", "us_er"),

@@ -27,7 +27,7 @@ impl Evidence {
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Holds => "evidence unchanged",
-            Self::NeedsReverification => "edited: check",
+            Self::NeedsReverification => "edited: review",
             Self::EvidenceGone => "evidence gone",
             Self::Unknown => "could not check",
         }

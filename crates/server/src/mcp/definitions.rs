@@ -30,7 +30,7 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
         tool(ToolDescription {
             name: "engram_status",
             title: "Status",
-            description: "Call once at the start; follow next_prompt, or tell the user."
+            description: "Call this first. Its next_prompt says what to do next."
                 .to_owned(),
             idempotent: true,
             loaded: false,

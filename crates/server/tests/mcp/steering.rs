@@ -52,10 +52,10 @@ async fn a_status_has_the_users_pins_todos_and_risks() {
         let brief = texts(&status["brief"]);
         assert_eq!(brief[0], "pin by the user: \"Ship on Friday.\"");
         let answer = format!(
-            "todo by user: \"Find out who calls post().\" (to answer, commit with corrects_lineage {todo})"
+            "todo by the user: \"Find out who calls post().\" (to answer, commit with corrects_lineage {todo})"
         );
         assert_eq!(brief[1], answer);
-        assert!(brief.contains(&"risk by user: \"Two writers may deadlock.\"".to_owned()));
+        assert!(brief.contains(&"risk by the user: \"Two writers may deadlock.\"".to_owned()));
         let next = status["next_prompt"].as_str().unwrap();
         assert!(next.contains("to-dos"), "{next}");
         assert_eq!(status["budget"]["tokens"], 1200, "it spends nothing");

@@ -24,6 +24,7 @@ use crate::{
     },
     commands::{self, Act, Command},
     fuzzy::{self, Fit},
+    route,
     words::{self, say},
 };
 
@@ -45,6 +46,8 @@ enum PaletteEntry {
     Engram(Arc<Engram>),
     /// A search of all claims for these words.
     Search(String),
+    /// A link of Engram, as it was pasted.
+    Link(String),
 }
 
 /// An entry that was found.
@@ -75,6 +78,7 @@ impl PaletteEntry {
             Self::Repository(repository) => &repository.name,
             Self::Engram(engram) => &engram.claim,
             Self::Search(words) => words,
+            Self::Link(link) => link,
         }
     }
 
@@ -85,6 +89,7 @@ impl PaletteEntry {
             Self::Repository(_) => Some(Icon::Repository),
             Self::Engram(engram) => Some(Icon::Of(engram.kind)),
             Self::Search(_) => Some(Icon::Search),
+            Self::Link(_) => Some(Icon::Chevron),
         }
     }
 
@@ -96,6 +101,7 @@ impl PaletteEntry {
             Self::Repository(_) => say::rail::OPEN_REPOSITORIES,
             Self::Engram(_) => say::sheet::CLAIMS,
             Self::Search(_) => say::sheet::ALL_CLAIMS,
+            Self::Link(_) => say::sheet::FOLLOW,
         }
     }
 
@@ -119,6 +125,7 @@ impl PaletteEntry {
                 feed::show_filtered(app, &feed::VIEW, filter, true);
                 dom::focus(dom::LIST);
             }
+            Self::Link(link) => repositories::follow_link(app, link),
         }
     }
 }
@@ -126,6 +133,10 @@ impl PaletteEntry {
 /// Finds views, commands, settings, background repositories and claims, each sort best first. The
 /// claims are those of the last answer of a search.
 fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<PaletteMatch> {
+    if let Some(link) = route::as_link(query) {
+        let link = PaletteEntry::Link(link.to_owned());
+        return vec![PaletteMatch::of(link, Fit::default())];
+    }
     let fit = |entry: PaletteEntry| {
         let fit = fuzzy::fit(query, entry.text())?;
         Some(PaletteMatch::of(entry, fit))
@@ -228,7 +239,7 @@ impl Asked {
         self.query.set(query);
         let number = self.number.get_value().wrapping_add(1);
         self.number.set_value(number);
-        let has_words = !filter.search_words().is_empty();
+        let has_words = !filter.search_words().is_empty() && route::as_link(&filter.text).is_none();
         self.is_waiting.set(has_words);
         if !has_words {
             return self.answer.set(None);
@@ -380,7 +391,7 @@ fn view_option(
         PaletteEntry::Setting(value) => value
             .is_chosen(app)
             .then(|| view! { <small>{say::settings::CHOSEN}</small> }.into_any()),
-        PaletteEntry::Search(_) => None,
+        PaletteEntry::Search(_) | PaletteEntry::Link(_) => None,
     };
     view! {
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()

@@ -8,13 +8,13 @@ pub const LABEL: &str = "Conflicts by topic, worst first";
 pub const ONE: &str = "Conflict";
 pub const OPEN_ONES: super::Noun = ("open conflict", "open conflicts");
 pub const TYPE: &str = "type";
-pub const READING: &str = "Reading the conflicts…";
+pub const READING: &str = "Loading…";
 pub const LISTED: super::Noun = ("conflict listed", "conflicts listed");
 pub const DUE: super::Noun = ("comparison", "comparisons");
 pub const NONE_OPEN: &str = "No open conflicts";
 pub const NONE_OPEN_MEANS: &str = "Two claims that cannot both hold appear here.";
-pub const NONE: &str = "No conflict matches";
-pub const NONE_MEANS: &str = "No conflict passes the filter.";
+pub const NONE: &str = "No conflicts match";
+pub const NONE_MEANS: &str = "No conflicts match the filter.";
 pub const SHOW_OPEN: &str = "Show open conflicts";
 pub const NOT_READ: &str = "Select a conflict to see both claims.";
 pub const GONE: &str = "There is no such conflict here";
@@ -43,7 +43,7 @@ pub const MERGE: &str = "Merge…";
 pub const MERGE_MEANS: &str = "One claim that you write replaces both";
 pub const DISMISS: &str = "Not a conflict";
 pub const NO_CONFLICT: &str = "No, it is not a conflict";
-pub const DISMISS_MEANS: &str = "Both claims hold, and this pair is never raised again";
+pub const DISMISS_MEANS: &str = "Both claims stay, and Engram won’t ask about this pair again";
 pub const ALLOW: &str = "Allow…";
 pub const ALLOW_MEANS: &str = "Allow: it stays open but no longer blocks CI";
 pub const WRITE_REASON: &str = "Write a reason";
@@ -55,9 +55,9 @@ pub const SHOW_SECOND: &str = "Show claim B in the feed";
 
 pub const VERDICTS: &str = "Verdicts";
 pub const REASON: &str = "Reason";
-pub const REASON_HINT: &str = "Optional: kept with the verdict";
+pub const REASON_HINT: &str = "Optional, kept with the verdict";
 pub const WHY_ALLOWED: &str = "Why allow it?";
-pub const WHY_ALLOWED_HINT: &str = "Required: Enter allows the conflict";
+pub const WHY_ALLOWED_HINT: &str = "Required. Enter allows the conflict";
 pub const MERGED: &str = "Merged claim";
 pub const MERGE_UNSAVED: &str = "You have an unsaved merge.";
 pub const SAVE_MERGE: &str = "Merge";
@@ -89,7 +89,7 @@ pub const DONE_SECOND: &str = "Settled: B holds";
 pub const DONE_NEWER: &str = "Settled: the newer claim holds";
 pub const DONE_SURER: &str = "Settled: the more confident claim holds";
 pub const DONE_MERGE: &str = "Merged: one claim replaces both";
-pub const DONE_DISMISS: &str = "Dismissed: this pair is never raised again";
+pub const DONE_DISMISS: &str = "Dismissed. Engram won’t ask about this pair again";
 pub const DONE_ALLOW: &str = "Allowed: it stays open but no longer blocks CI";
 pub const REOPENED: &str = "Reopened";
 pub const BLOCKS_AGAIN: &str = "No longer allowed: it blocks CI again";
@@ -200,7 +200,7 @@ pub fn not_listed(conflicts: &str) -> String {
 }
 
 pub fn still_due(comparisons: &str) -> String {
-    format!("Still due: {comparisons}. The gate stays shut meanwhile.")
+    format!("Still due: {comparisons}. Until they are done, the gate fails.")
 }
 
 pub fn new_count(count: usize) -> String {

@@ -15,11 +15,11 @@ pub const CLOSED: &str = "This engram no longer holds";
 pub const CLOSED_HINT: &str = "Only engrams that hold can be selected.";
 pub const ONE_AT_A_TIME: &str = "Claims are redacted one at a time";
 pub const ONE_AT_A_TIME_HINT: &str = "Clear the selection first; redacting cannot be undone.";
-pub const FORGET_ALL: &str = "Agents no longer get them. Their history stays readable.";
+pub const FORGET_ALL: &str = "Agents will no longer see them. Their history is kept.";
 pub const PROGRESS: &str = "Share of the claims done";
 pub const STOP: &str = "Stop";
 pub const UNDOING: &str = "Undoing";
-pub const UNDONE: &str = "Undone:";
+pub const UNDONE: &str = "Undone for";
 
 pub fn selected_count(count: &str) -> String {
     format!("{count} selected")

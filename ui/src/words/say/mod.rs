@@ -94,19 +94,18 @@ pub mod status {
 /// The list, and what is shown in its place.
 pub mod list {
     pub const LABEL: &str = "Engrams, newest first";
-    pub const FOUND: &str = "Matching versions, including past ones";
+    pub const FOUND: &str = "Matches, including older versions";
     pub const WIDTH: &str = "Width of the list";
     pub const RESIZE: &str = "Drag, or use the arrow keys; double-click to reset";
-    pub const READING: &str = "Reading the journal…";
+    pub const READING: &str = "Loading…";
     pub const RANKED_LABEL: &str = "Engrams, best match first";
     pub const BEST_FIRST: &str = "Best match first.";
     pub const ONLY_RELATED: &str = "No close match: these claims are related, best first.";
     pub const NOT_ALL_SEARCHED: &str = " Older claims are still being indexed.";
-    pub const NO_MATCH: &str = "No engram matches";
-    pub const NO_WORDS: &str = "No claim has these words, in any form.";
-    pub const NO_FILTER: &str = "No claim passes the filter.";
-    pub const NO_WORDS_AND_FILTER: &str =
-        "No claim that the filter leaves has these words, in any form.";
+    pub const NO_MATCH: &str = "No matches";
+    pub const NO_WORDS: &str = "No claim contains these words.";
+    pub const NO_FILTER: &str = "No claims match the filter.";
+    pub const NO_WORDS_AND_FILTER: &str = "No claim that matches the filter contains these words.";
     pub const WITHOUT_WORDS: &str = "Clear the search";
     pub const CLEAR_FILTER: &str = "Clear the filter";
     pub const NEW: super::Noun = ("new engram", "new engrams");
@@ -153,11 +152,11 @@ pub mod filter {
     pub const LIMIT: &str = "Filter the list by";
     pub const COUNTING: &str = "Counting…";
     pub const COUNTS_NEWEST: &str = "Counts cover the newest versions only.";
-    pub const COUNTS_ALL: &str = "Counts include past versions.";
+    pub const COUNTS_ALL: &str = "Counts include older versions.";
     pub const SORTS: [&str; 8] = [
         "Kind",
         "Evidence",
-        "As stored",
+        "When recorded",
         "Role",
         "Agent",
         "Topic",
@@ -184,14 +183,14 @@ pub mod state {
     pub const MOVED: &str = "moved";
     pub const RENAMED: &str = "renamed";
     pub const REFORMATTED: &str = "reformatted";
-    pub const EDITED: &str = "edited: check";
+    pub const EDITED: &str = "edited: review";
     pub const GONE: &str = "evidence gone";
     pub const UNKNOWN: &str = "could not check";
     pub const ASKED: &str = "asked";
     pub const VERIFIED: &str = "verified";
     pub const UNVERIFIED: &str = "unverified";
-    pub const MATCHES: &str = "matches the pin";
-    pub const DIFFERS: &str = "does not match the pin";
+    pub const MATCHES: &str = "same as when recorded";
+    pub const DIFFERS: &str = "differs from when recorded";
     pub const NO_DIGEST: &str = "no digest recorded";
     pub const REPLACED: &str = "replaced";
     pub const EXPIRED: &str = "expired";
@@ -225,11 +224,11 @@ pub mod engram {
     pub const HISTORY: &str = "History";
     pub const MENU: &str = "Engram menu";
     pub const FORGET: &str = "Forget…";
-    pub const FORGET_MEANS: &str = "Agents no longer get it; its history stays";
+    pub const FORGET_MEANS: &str = "Agents will no longer see it; its history is kept";
     pub const FORGET_ASK: &str = "Forget this claim?";
-    pub const FORGET_ALL: &str = " Agents no longer get it. Its history stays readable.";
+    pub const FORGET_ALL: &str = " Agents will no longer see it. Its history is kept.";
     pub const FORGET_YES: &str = "Forget";
-    pub const FORGOTTEN: &str = "Forgotten: agents no longer get this claim";
+    pub const FORGOTTEN: &str = "Forgotten. Agents no longer see this claim";
     pub const REDACT: &str = "Redact…";
     pub const REDACT_MEANS: &str = "Erases its text for good";
     pub const REDACT_ASK: &str = "Redact this claim for good?";
@@ -239,7 +238,7 @@ pub mod engram {
     pub const REDACT_PENDING: &str = "Redacted, but not everywhere yet";
     pub const KEEP: &str = "Keep";
     pub const DELETE_KEY: &str = "Delete";
-    pub const READING_HISTORY: &str = "Reading its history…";
+    pub const READING_HISTORY: &str = "Loading its history…";
     pub const ONE_VERSION: &str = "One version, never corrected";
 
     pub fn back_to(list: &str) -> String {
@@ -270,7 +269,7 @@ pub mod acts {
     pub const WIDENED: &str = "gave it a wider scope";
     pub const SAID: &str = "said the same";
     pub const ASKED: &str = "asked agents to check it";
-    pub const ANSWERED: &str = "ended the question";
+    pub const ANSWERED: &str = "answered it";
     pub const RESTORE: &str = "Restore";
     pub const RESTORED_NOW: &str = "Restored as a new version";
 }
@@ -331,6 +330,7 @@ pub mod sheet {
     pub const COMMANDS: &str = "Commands";
     pub const CLAIMS: &str = "Claims";
     pub const ALL_CLAIMS: &str = "Search all claims for";
+    pub const FOLLOW: &str = "Open the link";
     pub const NOTHING: &str = "No results";
     pub const FIND_SHORTCUT: &str = "Find a shortcut…";
 }
@@ -354,7 +354,7 @@ pub mod first {
     pub const WATCH_MEANS: &str =
         "What it learns appears here as it is written, with the lines behind it.";
     pub const WAITING: &str = "Waiting for the first engram";
-    pub const CONNECTING: &str = "Connecting to the journal";
+    pub const CONNECTING: &str = "Connecting…";
     pub const LOST: &str = "Disconnected: Engram is not running here any more";
     pub const COMMAND_COPIED: &str = "Command copied";
 

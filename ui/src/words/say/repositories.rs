@@ -2,7 +2,7 @@
 
 pub const TITLE: &str = "Repositories";
 pub const ONE: &str = "This page shows the repository that `engram serve` was started in. The window (`engram app`) switches between several.";
-pub const FRONT: &str = "in front";
+pub const FRONT: &str = "current";
 pub const NEW: &str = " new";
 pub const PATH: &str = "Path of a repository";
 pub const PATH_HINT: &str = "/path/to/another/repository";
@@ -49,7 +49,7 @@ pub fn close(name: &str) -> String {
 }
 
 pub fn is_front(name: &str) -> String {
-    format!("{name} is in front")
+    format!("{name} is the current repository")
 }
 
 pub fn not_here_hint(path: &str) -> String {

@@ -5,8 +5,8 @@ pub const COUNTS: &str = "Requests that wait for your answer";
 pub const OF: super::Noun = ("waiting request", "waiting requests");
 pub const LABEL: &str = "Requests: those that wait come first";
 pub const ONE: &str = "Request";
-pub const READING: &str = "Reading the requests…";
-pub const NONE: &str = "No agent asked for anything";
+pub const READING: &str = "Loading…";
+pub const NONE: &str = "No requests";
 pub const NONE_MEANS: &str =
     "An agent that reached its budget asks here to read more. You grant or deny it.";
 pub const NOT_READ: &str = "Open a request to see the lines that it wants.";
@@ -21,10 +21,10 @@ pub const LINES: &str = "What it wants to read";
 pub const ERASED: &str = "The words of this request were erased.";
 pub const ERASED_SOURCE: &str = "an erased source";
 pub const ANSWER: &str = "Your answer";
-pub const CAP: &str = "At most";
-pub const CAP_RANGE: &str = "The cap must be a number from 1 to 100,000";
+pub const CAP: &str = "Limit";
+pub const CAP_RANGE: &str = "The limit must be a number from 1 to 100,000";
 pub const CAP_RANGE_HINT: &str = "Type another number.";
-pub const EDIT_CAP: &str = "Edit the cap";
+pub const EDIT_CAP: &str = "Edit the limit";
 pub const GRANT: &str = "Grant";
 pub const GRANT_MEANS: &str = "Yes, grant the request";
 pub const DENY: &str = "Deny";
@@ -32,9 +32,9 @@ pub const DENY_MEANS: &str = "No, deny the request";
 pub const REVOKE: &str = "Revoke";
 pub const REVOKE_MEANS: &str = "Take back the grant";
 pub const ANSWERING: &str = "Answering";
-pub const WHY: &str = "Reason to deny";
-pub const WHY_HINT: &str = "Optional: sent to the agent";
-pub const WHY_DENIED: &str = "Why not?";
+pub const WHY: &str = "Reason for denying";
+pub const WHY_HINT: &str = "Optional, shown to the agent";
+pub const WHY_DENIED: &str = "Why deny it?";
 pub const WHY_DENIED_HINT: &str = "Enter denies the request";
 pub const GRANTED: &str = "Granted";
 pub const DENIED: &str = "Denied";
@@ -69,7 +69,7 @@ pub fn granted(agent: &str) -> String {
 }
 
 pub fn by_whom(name: &str, when: &str) -> String {
-    format!("by {name}, {when}")
+    format!("answered by {name}, {when}")
 }
 
 /// The status of a grant; follows the name of its giver.
@@ -79,12 +79,12 @@ pub fn open_until(time: &str) -> String {
 
 /// Under the cap, if the span is longer.
 pub fn span_is_cut(tokens: &str) -> String {
-    format!("of {tokens}; the rest is cut off")
+    format!("tokens (these lines are {tokens}; the rest is cut off)")
 }
 
 /// Under the cap, if all of the span fits.
 pub fn span_fits(tokens: &str) -> String {
-    format!("tokens: all {tokens} fit")
+    format!("tokens (these lines are {tokens})")
 }
 
 pub const HAND_ON: &str = "Hand on";

@@ -1,6 +1,6 @@
 //! A source: what a pointer leads to.
 
-pub const READING: &str = "Reading the pinned source…";
+pub const READING: &str = "Loading the source…";
 pub const CUT_DOCUMENT: &str = "The document continues: read the rest as source.";
 pub const RECORDED_BY: &str = "Recorded by ";
 pub const WORKING_TREE: &str = "working tree ";
@@ -16,13 +16,13 @@ pub const NOW: &str = "Working tree";
 pub const SIDES: &str = "Pinned and working tree, side by side";
 pub const UNCHANGED_LINES: super::Noun = ("unchanged line", "unchanged lines");
 pub const UNFOLD: &str = "Show unchanged lines";
-pub const NOTHING_LEFT: &str = "Nothing is left of it";
+pub const NOTHING_LEFT: &str = "All of it was deleted";
 pub const ADDED: &str = "added: ";
 pub const REMOVED: &str = "removed: ";
 pub const CODE: &str = "Code";
 pub const TABLE: &str = "Table";
 pub const PICTURE: &str = "picture: ";
-pub const READING_LINE: &str = "Reading the line…";
+pub const READING_LINE: &str = "Loading the line…";
 pub const LONG_LINE: &str = "A long line";
 pub const LINE_PART: &str = "Part of the line";
 pub const EARLIER: &str = "Earlier";

@@ -2,7 +2,7 @@
 
 pub const TITLE: &str = "Today";
 pub const ONE: &str = "News";
-pub const NEWS: super::Noun = ("piece of news", "pieces of news");
+pub const NEWS: super::Noun = ("update", "updates");
 pub const COUNTS: &str = "What is new in all repositories";
 pub const LABEL: &str = "News by repository";
 pub const READING: &str = "Loading…";
@@ -13,7 +13,7 @@ pub const SINCE: &str = "Since when";
 pub const SINCE_LOOK: &str = "Since you last looked";
 pub const SINCE_DAY: &str = "Today";
 pub const SINCE_WEEK: &str = "The last 7 days";
-pub const OUTSIDE: &str = "Outside of any repository";
+pub const OUTSIDE: &str = "Outside any repository";
 pub const GO: &str = "Show it there";
 pub const NEWEST: &str = "The newest:";
 pub const LEARNED: &str = "learned";

@@ -9,7 +9,7 @@ pub const CORRECTION: &str = "Your correction";
 pub const UNSAVED: &str = "You have an unsaved correction.";
 pub const CONTINUE: &str = "Continue";
 pub const DISCARD: &str = "Discard";
-pub const CORRECTED: &str = "Corrected: the claim is yours now";
+pub const CORRECTED: &str = "Corrected. You are now its author";
 pub const MEANWHILE: &str =
     "This claim changed while you were writing. Saving replaces its newest version.";
 pub const SAVE: &str = "Save";
@@ -18,7 +18,7 @@ pub const CANCEL: &str = "Cancel";
 pub const ADD: &str = "Add a claim…";
 pub const TITLE: &str = "Add a claim";
 pub const ABOUT: &str = "Add a claim about these lines";
-pub const ADDED: &str = "Added: agents get this claim";
+pub const ADDED: &str = "Added. Agents can find this claim";
 pub const EXISTS: &str = "This claim already exists with this evidence";
 pub const CLAIM: &str = "Claim";
 pub const CLAIM_HINT: &str = "What is true here, in one to three sentences";

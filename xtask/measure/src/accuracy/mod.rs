@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::ground;
+use crate::sandbox;
 use references::{Fate, FileSpan, GitBlame, LineHistory, Range};
 use table::Table;
 use xtask::shell;
@@ -231,7 +231,8 @@ impl Measurement {
         };
         let spans_text: String = spans.iter().enumerate().map(span).collect();
         let start = Instant::now();
-        let output = ground::output_for_input(track.args(["--spans", "-"]), spans_text.as_bytes())?;
+        let output =
+            sandbox::output_for_input(track.args(["--spans", "-"]), spans_text.as_bytes())?;
         let took = start.elapsed();
         let answers = output
             .lines()
@@ -407,7 +408,7 @@ fn read_blob(repo: &Path, commit: &str, path: &str) -> Result<Vec<u8>> {
 
 /// Git with unquoted names, and with rename detection for a history of any size.
 pub(crate) fn command(repo: &Path) -> Command {
-    let mut command = ground::git(repo);
+    let mut command = sandbox::git(repo);
     command
         .args(["-c", "core.quotepath=off", "-c", "core.autocrlf=false"])
         .args(["-c", "diff.renameLimit=2000"]);

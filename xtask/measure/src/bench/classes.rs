@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     client::LineClient,
     idle, peer,
-    workload::{create_ground, mcp_command},
+    workload::{create_sandbox, mcp_command},
 };
 use xtask::tools;
 
@@ -49,7 +49,7 @@ struct Pair {
 }
 
 pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
-    let place = create_ground()?;
+    let place = create_sandbox()?;
     let peers = if peers {
         Some((peer::find()?, team()?))
     } else {

@@ -12,9 +12,9 @@ use super::{
     client::{LineClient, Party, call_in_turn},
     filled, idle,
     table::{self, Bar, print_figure, print_row},
-    workload::{commit_arguments, create_ground, mcp_command, query_arguments},
+    workload::{commit_arguments, create_sandbox, mcp_command, query_arguments},
 };
-use crate::ground::Ground;
+use crate::sandbox::Sandbox;
 use xtask::shell::{build_example, command, run};
 
 /// The maximum time of a commit with detection, relative to one without.
@@ -59,7 +59,7 @@ fn crowd_claim(n: usize) -> Value {
 }
 
 pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> {
-    let place = create_ground()?;
+    let place = create_sandbox()?;
     table::print_head();
     let all = DetectionTimes::measure_detection(&place, binary, "some", mixed_claim, engrams)?;
     all.row("commit with detection", 0..engrams, Some(MOST));
@@ -89,7 +89,7 @@ struct DetectionTimes {
 
 impl DetectionTimes {
     fn measure_detection(
-        place: &Ground,
+        place: &Sandbox,
         binary: &Path,
         name: &str,
         said: fn(usize) -> Value,
@@ -133,7 +133,7 @@ impl DetectionTimes {
 }
 
 /// Times new claims among few and among many, each of which contradicts an existing one.
-fn time_among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
+fn time_among_many(root: &Path, place: &Sandbox, binary: &Path) -> Result<()> {
     let writer = filled::build_writer(root)?;
     let start = |name: &str, count: u64| -> Result<(LineClient, Vec<Value>)> {
         let home = place.another_home(name)?;

@@ -15,7 +15,7 @@ use super::{
     table::{Bar, bar_outcome, print_figure, print_row},
     workload::{asked_claim, common_question, is_near, mcp_command, query_arguments},
 };
-use crate::ground::{commit_all, git};
+use crate::sandbox::{commit_all, git};
 use xtask::shell::{build_example, run};
 
 const FEW: u64 = 10_000;

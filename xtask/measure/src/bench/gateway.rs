@@ -11,11 +11,11 @@ use super::{
     client::LineClient,
     filled, idle,
     table::{self, Bar, bar_outcome, print_figure, print_row},
-    workload::{create_ground, deref_arguments},
+    workload::{create_sandbox, deref_arguments},
 };
 use crate::{
-    ground::{Ground, commit_all, engram},
     http::{HttpConnection, RunningServer},
+    sandbox::{Sandbox, commit_all, engram},
 };
 use xtask::shell::{build_example, command, output, run};
 
@@ -39,7 +39,7 @@ const BRIEF: Bar = Bar::at_most(3.0);
 const PACK: Bar = Bar::at_most(1.2);
 
 pub(super) fn perform(root: &Path, binary: &Path, many: u64) -> Result<()> {
-    let place = create_ground()?;
+    let place = create_sandbox()?;
     let cost = build_example(root, "engram-gateway", "cost")?;
     table::print_head();
     time_check(&cost)?;
@@ -88,7 +88,7 @@ struct ParentAndChild {
 }
 
 impl ParentAndChild {
-    fn new(place: &Ground, binary: &Path) -> Result<Self> {
+    fn new(place: &Sandbox, binary: &Path) -> Result<Self> {
         let served = serve(binary, &place.home(), &place.repo())?;
         let mut user = served.connection_with(&served.token);
         let open = |by: &mut HttpConnection, agent: Value| -> Result<String> {
@@ -210,7 +210,7 @@ impl ParentAndChild {
     }
 
     /// Times packs, each of which leads into files that nobody has read.
-    fn time_packs(&mut self, place: &Ground) -> Result<()> {
+    fn time_packs(&mut self, place: &Sandbox) -> Result<()> {
         let file = |pack: usize, nth: usize| format!("packs/pack{pack}_{nth}.rs");
         fs::create_dir_all(place.repo().join("packs"))?;
         for (pack, nth) in (0..PACKS).flat_map(|pack| (0..CLAIMS).map(move |nth| (pack, nth))) {
@@ -254,42 +254,75 @@ impl ParentAndChild {
     }
 }
 
-/// Times the user's brief over many claims and over few.
-fn time_briefs(root: &Path, place: &Ground, binary: &Path, many: u64) -> Result<()> {
+/// A home whose brief is read by the user and by an agent.
+struct BriefHome {
+    served: RunningServer,
+    agent: LineClient,
+    briefs: Vec<Duration>,
+    statuses: Vec<Duration>,
+}
+
+impl BriefHome {
+    fn read(&mut self, times: usize) -> Result<()> {
+        let mut user = self.served.connection_with(&self.served.token);
+        for _ in 0..times {
+            let answer = user.get("/brief")?;
+            self.briefs.push(answer.took);
+            let brief = answer.success_body()?;
+            ensure!(brief["lines"][0].is_object(), "the brief is empty");
+            let status = self.agent.call("engram_status", json!({}))?;
+            self.statuses.push(status.took);
+            let brief = &status.result["structuredContent"]["brief"];
+            ensure!(brief[0].is_string(), "the status has no brief");
+        }
+        Ok(())
+    }
+}
+
+/// Times the user's brief, and an agent's status with its brief, over many claims and over few.
+fn time_briefs(root: &Path, place: &Sandbox, binary: &Path, many: u64) -> Result<()> {
     let writer = filled::build_writer(root)?;
-    let start = |name: &str, count: u64| -> Result<(RunningServer, Vec<Duration>)> {
+    let start = |name: &str, count: u64| -> Result<BriefHome> {
         let home = place.create_folder(name)?;
         run(filled::fill_command(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
         let served = serve(binary, &home, &place.repo())?;
-        // The first brief reads what the later ones find in the cache.
-        served
-            .connection_with(&served.token)
-            .get("/brief")?
-            .success_body()?;
-        idle::wait_until_quiet(&[served.id()], idle::LULL)?;
-        Ok((served, Vec::new()))
+        let mut home = BriefHome {
+            served,
+            agent: LineClient::start_mcp(engram(binary, &home, &place.repo()).arg("mcp"))?,
+            briefs: Vec::new(),
+            statuses: Vec::new(),
+        };
+        // The first answers read what the later ones find in the cache.
+        home.read(1)?;
+        home.briefs.clear();
+        home.statuses.clear();
+        idle::wait_until_quiet(&[home.served.id(), home.agent.id()], idle::LULL)?;
+        Ok(home)
     };
     let mut homes = [start("many", many)?, start("few", FEW)?];
     for _ in (0..BRIEFS).step_by(10) {
-        for (served, times) in &mut homes {
-            let mut user = served.connection_with(&served.token);
-            for _ in 0..10 {
-                let answer = user.get("/brief")?;
-                times.push(answer.took);
-                let brief = answer.success_body()?;
-                ensure!(brief["lines"][0].is_object(), "the brief is empty");
-            }
+        for home in &mut homes {
+            home.read(10)?;
         }
     }
-    let [(_, many_times), (_, few_times)] = &homes;
-    print_row(
-        &format!("the brief over {many} engrams"),
-        many_times,
-        (&format!("over {FEW}"), few_times),
-        0.5,
-        Some(BRIEF),
-    );
-    Ok(())
+    let [large, small] = &homes;
+    for (what, of_large, of_small) in [
+        ("the brief", &large.briefs, &small.briefs),
+        (
+            "engram_status with its brief",
+            &large.statuses,
+            &small.statuses,
+        ),
+    ] {
+        print_row(
+            &format!("{what} over {many} engrams"),
+            of_large,
+            (&format!("over {FEW}"), of_small),
+            0.5,
+            Some(BRIEF),
+        );
+    }
+    homes.into_iter().try_for_each(|it| it.agent.finish())
 }
 
 fn serve(binary: &Path, home: &Path, repo: &Path) -> Result<RunningServer> {

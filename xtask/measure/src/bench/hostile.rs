@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::table::bar_outcome;
-use crate::ground::{Ground, git, output_for_input};
+use crate::sandbox::{Sandbox, git, output_for_input};
 use xtask::shell::{build_example, run};
 
 /// The limits of one request: milliseconds, and KB of memory above idle.
@@ -125,22 +125,22 @@ pub(super) fn perform(root: &Path) -> Result<()> {
     println!("| clone | requests | refused | slowest | | most memory above rest | | open |");
     println!("|---|---|---|---|---|---|---|---|");
     for clone in CLONES {
-        let ground = Ground::new("bench-hostile", "")?;
-        let git = Git(ground.repo());
+        let sandbox = Sandbox::new("bench-hostile", "")?;
+        let git = Git(sandbox.repo());
         git.run(&["init", "--quiet", "--initial-branch=main"])?;
         git.commit(&[("a.txt", b"one\ntwo\n")])?;
         (clone.make)(&git).with_context(|| clone.name)?;
-        clone.measure(&ask, &ground)?;
+        clone.measure(&ask, &sandbox)?;
     }
     Ok(())
 }
 
 impl Clone {
-    fn measure(&self, ask: &Path, ground: &Ground) -> Result<()> {
+    fn measure(&self, ask: &Path, sandbox: &Sandbox) -> Result<()> {
         let mut asked = Vec::new();
         for (who, request) in self.requests() {
             let mut ask = Command::new(ask);
-            ask.arg(ground.home()).arg(ground.repo());
+            ask.arg(sandbox.home()).arg(sandbox.repo());
             let output = ask.arg(who).arg(request.to_string()).output()?;
             ensure!(output.status.success(), "{request}: {output:?}");
             let took: Value = serde_json::from_slice(&output.stdout)?;

@@ -12,7 +12,7 @@ use super::{
     client::LineClient,
     table::{bar_outcome, print_figure},
 };
-use crate::ground::Ground;
+use crate::sandbox::Sandbox;
 
 /// Longer than any pause in which a server collects changes.
 pub(super) const LULL: Duration = Duration::from_millis(300);
@@ -24,7 +24,7 @@ const MOST_MEMORY: u64 = 80 * 1024;
 
 /// Measures servers that are idle after their handshake: their memory, with shared pages divided
 /// among them, and their processor time.
-pub(super) fn ten_servers(binary: &Path, place: &Ground) -> Result<()> {
+pub(super) fn ten_servers(binary: &Path, place: &Sandbox) -> Result<()> {
     let servers: Vec<LineClient> = (0..SERVERS)
         .map(|_| LineClient::start_mcp(place.engram(binary).arg("mcp")))
         .collect::<Result<_>>()?;

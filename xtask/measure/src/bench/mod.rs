@@ -27,7 +27,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::ground::Ground;
+use crate::sandbox::Sandbox;
 use client::{LineClient, Party, call_in_turn};
 use table::{Bar, bar_outcome, ms, print_figure, print_plain_row, print_row};
 use workload::{
@@ -127,7 +127,7 @@ impl Bench {
         }
         let peer = self.peer.then(peer::find).transpose()?;
         let bare = shell::build_example(root, "engram-store", "bare")?;
-        let place = workload::create_ground()?;
+        let place = workload::create_sandbox()?;
         table::print_head();
         let run = ServerRun {
             place: &place,
@@ -146,7 +146,7 @@ impl Bench {
 
 /// One server from start to end, alternating with its baseline.
 struct ServerRun<'a> {
-    place: &'a Ground,
+    place: &'a Sandbox,
     bare: &'a Path,
     engrams: usize,
 }
@@ -328,7 +328,7 @@ fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
 }
 
 /// Lets eight processes write into one home at once.
-fn eight_writers(binary: &Path, place: &Ground) -> Result<()> {
+fn eight_writers(binary: &Path, place: &Sandbox) -> Result<()> {
     const EACH: usize = 250;
     let begun = Instant::now();
     let writers: Vec<Child> = (0..8)

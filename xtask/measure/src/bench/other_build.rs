@@ -9,7 +9,7 @@ use super::{
     client::{LineClient, Party, call_in_turn},
     table::{self, Bar, print_row},
     workload::{
-        commit_arguments, create_ground, deref_arguments, mcp_command, query_arguments,
+        commit_arguments, create_sandbox, deref_arguments, mcp_command, query_arguments,
         question_about,
     },
 };
@@ -20,7 +20,7 @@ const MOST: f64 = 1.1;
 
 /// Calls each tool of each build this many times.
 pub(super) fn perform(binary: &Path, before: &Path, calls: usize) -> Result<()> {
-    let place = create_ground()?;
+    let place = create_sandbox()?;
     let (now_home, before_home) = (place.another_home("now")?, place.another_home("before")?);
     let mut now = LineClient::start_mcp(&mut mcp_command(binary, &now_home, &place.repo()))?;
     let mut then = LineClient::start_mcp(&mut mcp_command(before, &before_home, &place.repo()))?;

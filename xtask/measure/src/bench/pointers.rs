@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{idle, timed};
-use crate::ground::{Ground, NO_RATE, output_for_input};
+use crate::sandbox::{NO_RATE, Sandbox, output_for_input};
 use xtask::shell::output;
 
 const COMMITS: usize = 1_000;
@@ -272,11 +272,11 @@ impl Stream {
     }
 }
 
-struct BenchRepo(Ground);
+struct BenchRepo(Sandbox);
 
 impl BenchRepo {
     fn new(name: &str) -> Result<Self> {
-        let place = Self(Ground::new(&format!("bench-{name}"), NO_RATE)?);
+        let place = Self(Sandbox::new(&format!("bench-{name}"), NO_RATE)?);
         place.git(&["init", "--quiet", "--initial-branch=main"])?;
         Ok(place)
     }

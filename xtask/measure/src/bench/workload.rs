@@ -9,7 +9,7 @@ use std::{
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::ground::{Ground, NO_RATE, commit_all, engram};
+use crate::sandbox::{NO_RATE, Sandbox, commit_all, engram};
 use xtask::shell::run;
 
 /// The lines of each source file that claims point into.
@@ -81,9 +81,9 @@ pub(super) fn is_full(result: &Value) -> bool {
 }
 
 /// Creates a home without limits, and a repository with the files that claims point into.
-pub(super) fn create_ground() -> Result<Ground> {
+pub(super) fn create_sandbox() -> Result<Sandbox> {
     let limits = "[limits.deref]\nrepo_spans = 100000000\ntokens = 1000000000\n";
-    let place = Ground::new("bench", &format!("{NO_RATE}{limits}"))?;
+    let place = Sandbox::new("bench", &format!("{NO_RATE}{limits}"))?;
     fs::create_dir_all(place.repo().join("src"))?;
     for file in 0..FILES {
         let text: String = (1..=LINES)
@@ -97,7 +97,7 @@ pub(super) fn create_ground() -> Result<Ground> {
 }
 
 /// Lets git print the file that the nth claim points into.
-pub(super) fn git_show(place: &Ground, i: usize) -> Result<()> {
+pub(super) fn git_show(place: &Sandbox, i: usize) -> Result<()> {
     let file = format!("HEAD:src/file{}.rs", i % FILES);
     run(place.git().args(["show", &file]).stdout(Stdio::null()))
 }

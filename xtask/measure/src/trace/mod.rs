@@ -3,7 +3,7 @@
 //! result is checked against the gateway's limits.
 
 mod check;
-mod ground;
+mod clone;
 mod play;
 mod record;
 mod team;
@@ -22,7 +22,7 @@ use clap::Args;
 use serde_json::Value;
 
 use check::{TraceFigures, check};
-use ground::CloneAndHome;
+use clone::CloneAndHome;
 use play::Play;
 use record::{CallMade, File, TraceRecord, TraceRun, file_of};
 use team::Team;
@@ -62,12 +62,12 @@ impl Trace {
             Some(binary) => binary.clone(),
             None => shell::build_program(root, &["--package", "engram-cli"], "engram")?,
         };
-        let ground = CloneAndHome::new(root, &self.commit, engram)?;
-        let sources = ground.sources()?;
-        let team = Team::open(&ground)?;
+        let sandbox = CloneAndHome::new(root, &self.commit, engram)?;
+        let sources = sandbox.sources()?;
+        let team = Team::open(&sandbox)?;
         let mut record = TraceRecord {
             run: TraceRun {
-                commit: ground.commit.clone(),
+                commit: sandbox.commit.clone(),
                 seed: self.seed,
                 agents: team.members(),
             },
@@ -92,7 +92,7 @@ impl Trace {
         let figures = print(&record)?;
         check_agreement(&figures, &team.delivered()?)?;
         team.finish()?;
-        shell::output(ground.engram().args(["doctor", "--replay"])).map(drop)
+        shell::output(sandbox.engram().args(["doctor", "--replay"])).map(drop)
     }
 }
 

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{ground::CloneAndHome, record::Member};
+use super::{clone::CloneAndHome, record::Member};
 use crate::{
     bench::client::LineClient,
     http::{HttpConnection, RunningServer},
@@ -42,16 +42,16 @@ pub(crate) struct ConnectedAgent {
 }
 
 impl Team {
-    pub(crate) fn open(ground: &CloneAndHome) -> Result<Self> {
-        let served = RunningServer::start(ground.engram().arg("serve"))?;
+    pub(crate) fn open(sandbox: &CloneAndHome) -> Result<Self> {
+        let served = RunningServer::start(sandbox.engram().arg("serve"))?;
         let open =
             |name: &str, role: &'static str, parent: Option<&str>| -> Result<ConnectedAgent> {
-                let mut open = ground.engram();
+                let mut open = sandbox.engram();
                 open.args(["agents", "open", name, "--role", role]);
                 open.args(parent.into_iter().flat_map(|it| ["--parent", it]));
                 let opened: Value = serde_json::from_str(&output(&mut open)?)?;
                 let token = opened["token"].as_str().context("an agent has no token")?;
-                let mut tools = ground.engram();
+                let mut tools = sandbox.engram();
                 tools.args(["mcp", "--toolsets", "core,less"]);
                 Ok(ConnectedAgent {
                     name: name.to_owned(),

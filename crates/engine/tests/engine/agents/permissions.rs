@@ -212,6 +212,27 @@ fn a_claim_with_its_event_counts_once() {
     refused(commit(20), Code::RateLimited);
 }
 
+/// It would be free of the rate, and have the rights of a claim.
+#[test]
+fn nobody_makes_the_event_of_a_claim_alone() {
+    let engine = Sandbox::open_new();
+    let ada = engine.agent("ada");
+    for kind in ["claim", " claim ", "Claim"] {
+        let note = engram_model::Note {
+            kind: kind.to_owned(),
+            slug: "d1".to_owned(),
+            text: "We publish.".to_owned(),
+            agent: None,
+        };
+        for who in [&ada, &USER] {
+            refused(
+                engine.0.ask(who, ask::Note(note.clone())),
+                Code::SchemaInvalid,
+            );
+        }
+    }
+}
+
 #[test]
 fn projects_of_one_home_are_apart() {
     let sandbox = Sandbox::new();

@@ -67,7 +67,7 @@ fn evidence_is_looked_up_when_nobody_follows() {
     for (name, change, want) in STEPS {
         change(&tree);
         assert_eq!(line_of(&health_of(&at, id)), *want, "{name}");
-        let stale = *want == "edited: check | edited, now src/lib.rs#L40-L44";
+        let stale = *want == "edited: review | edited, now src/lib.rs#L40-L44";
         assert_eq!(
             check(&at, true).engrams.len(),
             usize::from(stale || want.contains("gone")),
@@ -139,7 +139,7 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
     tree.replace("src/core.rs", "fresh_42", "stale_42");
     assert_eq!(
         line_of(&health_of(&at, id)),
-        "edited: check | edited, now src/core.rs#L40-L44"
+        "edited: review | edited, now src/core.rs#L40-L44"
     );
 }
 
@@ -208,7 +208,7 @@ fn a_picture_is_evidence_as_a_whole() {
     fs::write(tree.0.join("shot.png"), picture(2)).unwrap();
     tree.git(&["commit", "-qam", "another"]);
     let now = line_of(&health_of(&at, id));
-    assert!(now.starts_with("edited: check | edited"), "{now}");
+    assert!(now.starts_with("edited: review | edited"), "{now}");
     let again = repin(&at, id).unwrap();
     assert_eq!(line_of(&health_of(&at, again.id)), "evidence unchanged");
     fs::remove_file(tree.0.join("shot.png")).unwrap();
@@ -255,7 +255,7 @@ fn a_phantom_read_shows() {
             .any(|it| it.what == Noticed::PhantomRead);
         assert_eq!(found, phantom, "{digest}");
         let want = if phantom {
-            "edited: check | unchanged; differs from what the author read"
+            "edited: review | unchanged; differs from what the author read"
         } else {
             "evidence unchanged"
         };

@@ -246,7 +246,7 @@ fn folders_that_come_later_are_watched() {
     tree.replace("new/deep/a.rs", "two();", "three();");
     followed.wait_until(
         id,
-        "edited: check | edited, now new/deep/a.rs#L1-L4",
+        "edited: review | edited, now new/deep/a.rs#L1-L4",
         "a file in a new folder",
     );
 }

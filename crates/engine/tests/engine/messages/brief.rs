@@ -58,7 +58,7 @@ fn a_brief_says_what_matters_in_its_authors_words() {
     );
     assert_eq!(
         texts_in(&brief, BriefPart::Constraint),
-        ["constraint by user: \"No network.\""]
+        ["constraint by the user: \"No network.\""]
     );
     assert_eq!(
         texts_in(&brief, BriefPart::Matter),

@@ -60,7 +60,7 @@ fn the_user_sees_to_whom_a_line_was_sent_and_when() {
     let bob = engine.agent_in_role("bob", "programmer", None);
     let status = engine.0.ask(&bob, ask::Status).unwrap();
     let texts = &status.brief;
-    assert!(texts[1].starts_with("todo by user: "), "{texts:?}");
+    assert!(texts[1].starts_with("todo by the user: "), "{texts:?}");
     assert!(engine.new_lines(&bob).is_empty());
     assert_eq!(sent(BriefPart::Todo), ["bob"]);
     assert_eq!(sent(BriefPart::Pin), ["bob", "ada"]);

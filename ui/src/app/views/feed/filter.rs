@@ -6,11 +6,13 @@ use leptos::{ev, prelude::*};
 use crate::{
     app::{
         components::{icons::Icon, refused::Refused},
-        dom,
+        dom, repositories,
         state::App,
         views::{self, feed::state},
     },
-    route::{Chip, author_name, chips_of, date_of, days_ago, end_of_day, last_day, midnight},
+    route::{
+        Chip, as_link, author_name, chips_of, date_of, days_ago, end_of_day, last_day, midnight,
+    },
     words::{
         self,
         say::{self, filter::SORTS},
@@ -45,6 +47,11 @@ pub(crate) fn FilterBar() -> impl IntoView {
         "Enter" | "ArrowDown" => {
             event.prevent_default();
             dom::focus(dom::LIST);
+            let typed = app.list.filter.with_untracked(|it| it.text.clone());
+            if let Some(link) = as_link(&typed) {
+                refilter(app, |it| it.text.clear(), true);
+                repositories::follow_link(app, link);
+            }
         }
         _ => {}
     };

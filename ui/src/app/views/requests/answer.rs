@@ -226,10 +226,10 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     };
     let note = move || {
         let tokens = current.with(|it| it.as_ref().map(|it| it.tokens))?;
-        let told = words::format_count(tokens.into(), say::requests::TOKENS);
+        let all = words::thousands(tokens.into());
         Some(match parse_cap(&typed.get()) {
-            Some(cap) if cap < tokens => say::requests::span_is_cut(&told),
-            Some(_) => say::requests::span_fits(&words::thousands(tokens.into())),
+            Some(cap) if cap < tokens => say::requests::span_is_cut(&all),
+            Some(_) => say::requests::span_fits(&all),
             None => say::requests::CAP_RANGE.to_owned(),
         })
     };

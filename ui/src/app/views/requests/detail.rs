@@ -79,7 +79,7 @@ fn view_head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
         let why = why.map(words::visible);
         view! {
             <p class="settled" data-testid="answer">
-                <b>{word}</b>" "{by}{until.map(|it| format!(", {it}"))}
+                <b>{word}</b>" · "{by}{until.map(|it| format!(", {it}"))}
                 {why.map(|it| view! { <q dir="auto">{it}</q> })}
             </p>
         }

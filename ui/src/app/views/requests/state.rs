@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use engram_model::{Pointer, Refusal, RequestTold, WhichRequests, ask};
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 
 use super::{VIEW, list::request_row_id};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
         components::inbox::{Inbox, read_own_sources, stepped},
         frame::room,
         part::part,
-        reading,
+        reading, repositories,
         state::App,
         views::requests::request::{Answer, sort_requests},
     },
@@ -99,14 +99,23 @@ fn list(app: App, requests: Vec<RequestTold>) {
     let is_there = open.as_ref().is_some_and(is_listed);
     all.known.set(Some(requests));
     if untrack(|| VIEW.is_on(app)) && !is_there {
-        if open.is_some() {
-            app.frame.warn(say::requests::GONE, "");
+        if let Some(gone) = open {
+            say_gone(app, gone);
         }
         match first {
             Some(id) => select_request(app, id),
             None => all.inbox.open.set(None),
         }
     }
+}
+
+/// Goes to the repository of a request that is not listed here, or says that there is none.
+fn say_gone(app: App, id: String) {
+    spawn_local(async move {
+        if !repositories::leave_for(app, id).await {
+            app.frame.warn(say::requests::GONE, "");
+        }
+    });
 }
 
 /// The open request, as it is now.

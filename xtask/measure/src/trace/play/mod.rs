@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    ground::{Item, SourceFile},
+    clone::{Item, SourceFile},
     record::{At, CallMade, GivenGrant, Turn, file_of},
     team::{AnswerOrRefusal, Team},
     wrong::{OF_CHILD, OF_PARENT},

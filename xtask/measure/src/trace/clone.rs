@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use crate::{accuracy::git, ground::NO_RATE};
+use crate::{accuracy::git, sandbox::NO_RATE};
 
 /// Fewer lines say little, and more are not read at once.
 const LINES: std::ops::RangeInclusive<usize> = 4..=40;
@@ -20,7 +20,7 @@ const SENTENCE: usize = 220;
 
 /// A clone and a home.
 pub(crate) struct CloneAndHome {
-    place: crate::ground::Ground,
+    place: crate::sandbox::Sandbox,
     engram: PathBuf,
     pub(crate) commit: String,
 }
@@ -28,7 +28,7 @@ pub(crate) struct CloneAndHome {
 impl CloneAndHome {
     /// Clones the repository at a commit.
     pub(crate) fn new(root: &Path, commit: &str, engram: PathBuf) -> Result<Self> {
-        let place = crate::ground::Ground::new("trace", NO_RATE)?;
+        let place = crate::sandbox::Sandbox::new("trace", NO_RATE)?;
         let commit = git(root, &["rev-parse", &format!("{commit}^{{commit}}")])?;
         let (from, to) = (root.to_string_lossy(), place.repo());
         git(&to, &["clone", "--quiet", "--no-checkout", &from, "."])?;

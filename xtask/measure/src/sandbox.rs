@@ -18,20 +18,20 @@ use xtask::{
 /// Lifts the limits per minute and per hour, since a thousand turns pass in minutes.
 pub(crate) const NO_RATE: &str = "[limits.rate]\nper_minute = 100000000\nper_hour = 100000000\n";
 
-pub(crate) struct Ground {
+pub(crate) struct Sandbox {
     pub(crate) folder: PathBuf,
 }
 
-impl Ground {
+impl Sandbox {
     /// Creates an empty home with these limits, and an empty folder for a repository.
     pub(crate) fn new(name: &str, limits: &str) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("engram-{name}"));
         remove_folder(&folder)?;
-        let ground = Self { folder };
-        fs::create_dir_all(ground.repo())?;
-        fs::create_dir_all(ground.home())?;
-        fs::write(ground.home().join("config.toml"), limits)?;
-        Ok(ground)
+        let sandbox = Self { folder };
+        fs::create_dir_all(sandbox.repo())?;
+        fs::create_dir_all(sandbox.home())?;
+        fs::write(sandbox.home().join("config.toml"), limits)?;
+        Ok(sandbox)
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -65,7 +65,7 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for Sandbox {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
