@@ -223,7 +223,7 @@ mod tests {
             [
                 "you restored it, was It is fast.",
                 "bob corrected it, was It is slow. *",
-                "you ended the question",
+                "you ended the to-do about it",
                 "you confirmed it, a.rs#L2 to a.rs#L5 *",
                 "you asked agents to check it",
                 "bob said the same",

@@ -246,7 +246,9 @@ mod tests {
         };
         let refusal = choice.command(&location(), None).unwrap_err();
         assert!(
-            refusal.message.contains("no supported terminal was found for Neovim"),
+            refusal
+                .message
+                .contains("no supported terminal was found for Neovim"),
             "{refusal}"
         );
         for what in ["TERMINAL", "settings", "ENGRAM_EDITOR"] {

@@ -76,6 +76,10 @@ pub(crate) fn FirstRun() -> impl IntoView {
                 <p class="lead">
                     {say::first::LEAD}
                 </p>
+                <div class="watch">
+                    <p class="waiting" data-testid="waiting" role="status"><span class="pulse" hidden=is_lost aria-hidden="true"></span>{waiting}</p>
+                    <p class="sign-of-life" data-testid="sign-of-life" hidden=move || life().is_none()>{life}</p>
+                </div>
                 <p class="sample" hidden=move || !is_nowhere.get() data-testid="nowhere">
                     <button hidden=!app.backend().switches_repositories() on:click=move |_| app.frame.over.set(Some(Over::Repositories))>{say::first::OPEN}</button>
                     <span>{say::first::OUTSIDE}</span>
@@ -97,8 +101,6 @@ pub(crate) fn FirstRun() -> impl IntoView {
                     <li>
                         <h2>{say::first::WATCH}</h2>
                         <p>{say::first::WATCH_MEANS}</p>
-                        <p class="sign-of-life" data-testid="sign-of-life" hidden=move || life().is_none()>{life}</p>
-                        <p class="waiting" data-testid="waiting" role="status"><span class="pulse" hidden=is_lost aria-hidden="true"></span>{waiting}</p>
                     </li>
                 </ol>
             </div>

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 
 use engram_model::{
     AgentId, BriefLine, BriefPart, BriefReply, EngramId, Evidence, Figure, Kind, Limits, RunId,
-    Scope,
+    Scope, thousands,
 };
 use jiff::Timestamp;
 
@@ -404,21 +404,30 @@ fn budget_lines(material: &BriefMaterial) -> Vec<BriefLine> {
         .budgets
         .iter()
         .map(|(of, figures)| {
-            let mut left: Vec<String> = figures
-                .iter()
-                .map(|(name, it)| format!("{} {}/{}", quote::quoted_name(name), it.used, it.limit))
-                .collect();
-            left.sort();
-            let text = format!(
-                "budget of {}, used/limit: {}",
-                quote::quoted_name(of),
-                left.join(", ")
-            );
+            let text = format!("{} has read {}", quote::quoted_name(of), used_of(figures));
             text_line(text, BriefPart::Budget)
         })
         .collect();
     lines.sort_by(|one, other| one.text.cmp(&other.text));
     lines
+}
+
+/// The tokens of a turn, and what else of it was used.
+fn used_of(figures: &[(String, Figure)]) -> String {
+    let one = |name: &str, noun: &str| {
+        let (_, figure) = figures.iter().find(|(of, _)| of == name)?;
+        let is_told = figure.used > 0 || name == "tokens";
+        let (used, limit) = (thousands(figure.used), thousands(figure.limit));
+        is_told.then(|| format!("{used} of {limit} {noun}"))
+    };
+    let all = [
+        one("tokens", "tokens"),
+        one("repo_spans", "spans"),
+        one("artifact_sections", "sections"),
+        one("sam_items", "events"),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    all.join(", ")
 }
 
 fn grant_lines(material: &BriefMaterial) -> Vec<BriefLine> {

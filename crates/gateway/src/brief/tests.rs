@@ -124,7 +124,7 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
         (BriefPart::Constraint, "constraint by programmer-1: \"No network.\"".to_owned()),
         (BriefPart::Risk, "risk by programmer-1: \"It may deadlock.\"".to_owned()),
         (BriefPart::Pointer, "pointers for Programmer: repo:src/f4.rs#L1-L9@3f786850e387 repo:src/f3.rs#L1-L9@3f786850e387 repo:src/f2.rs#L1-L9@3f786850e387".to_owned()),
-        (BriefPart::Budget, "budget of programmer-1, used/limit: repo_spans 1/3, tokens 70/1200".to_owned()),
+        (BriefPart::Budget, "programmer-1 has read 70 of 1,200 tokens, 1 of 3 spans".to_owned()),
         (BriefPart::Grant, "grant to programmer-1: repo:src/a.rs@3f786850e387 up to 500 tokens, until 12:00:00Z".to_owned()),
     ]);
     let reply = compose_brief(&full, &Limits::default(), 800);

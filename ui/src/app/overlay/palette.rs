@@ -466,5 +466,8 @@ mod tests {
         assert_ne!(found("oe", Some(&strong))[0], claim);
         let marks = find_entries(stage.app, "how do retries back off", Some(&strong));
         assert_eq!(marks[0].marks, vec![0..3]);
+        // A pasted link is opened, not searched for.
+        let link = "engram://drift?remote=example.com/team/flask";
+        assert_eq!(found(&format!(" {link} "), Some(&strong)), [link]);
     }
 }

@@ -174,6 +174,12 @@ impl View {
         }
     }
 
+    /// The first chord of one of its own commands; empty if it has none.
+    pub(crate) fn chord(&self, id: &str) -> &'static str {
+        let keys = self.command(id).map_or(&[][..], |it| it.keys);
+        keys.first().copied().unwrap_or_default()
+    }
+
     /// Returns the view with this id; the first view, if there is none.
     pub(crate) fn with_id(id: &str) -> &'static Self {
         let found = VIEWS.iter().find(|it| it.id == id);

@@ -269,7 +269,7 @@ pub mod acts {
     pub const WIDENED: &str = "gave it a wider scope";
     pub const SAID: &str = "said the same";
     pub const ASKED: &str = "asked agents to check it";
-    pub const ANSWERED: &str = "answered it";
+    pub const ANSWERED: &str = "ended the to-do about it";
     pub const RESTORE: &str = "Restore";
     pub const RESTORED_NOW: &str = "Restored as a new version";
 }

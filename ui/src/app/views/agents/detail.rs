@@ -4,6 +4,7 @@ use engram_model::{AgentId, AgentStatus, EngramId, Feed, Filter, ask};
 use leptos::prelude::*;
 
 use super::{
+    VIEW,
     changes::{self, Changes},
     list::view_gauge,
     state,
@@ -58,9 +59,9 @@ pub(super) fn Detail() -> impl IntoView {
             <div class="bar" hidden=is_none>
                 <button class="primary" data-testid="agent-claims" on:click=move |_| state::show_said_by_current(app)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
                 <span class="space"></span>
-                <button data-testid="agent-rename" on:click=move |_| changes::write_name(app)>{say::agents::RENAME}" "{keycaps("Shift+e")}</button>
-                <button data-testid="agent-hide" on:click=move |_| changes::hide_or_show(app)>{hide}" "{keycaps("Shift+h")}</button>
-                <button hidden=is_closed data-testid="agent-close" on:click=move |_| changes::ask_to_close(app)>{say::agents::CLOSE}" "{keycaps("Shift+x")}</button>
+                <button data-testid="agent-rename" on:click=move |_| changes::write_name(app)>{say::agents::RENAME}" "{keycaps(VIEW.chord("agent-name"))}</button>
+                <button data-testid="agent-hide" on:click=move |_| changes::hide_or_show(app)>{hide}" "{keycaps(VIEW.chord("agent-hide"))}</button>
+                <button hidden=is_closed data-testid="agent-close" on:click=move |_| changes::ask_to_close(app)>{say::agents::CLOSE}" "{keycaps(VIEW.chord("agent-close"))}</button>
             </div>
         </section>
     }

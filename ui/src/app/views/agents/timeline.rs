@@ -102,7 +102,7 @@ pub(super) fn Timeline(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
         <section class="costs" aria-label=say::agents::TIMELINE hidden=is_none data-testid="agent-timeline">
             <h3>{say::agents::TIMELINE}</h3>
             <p class="quiet" hidden=move || saved().is_none() data-testid="agent-saved">{saved}</p>
-            <table><colgroup><col class="when" /><col /><col class="paid" /></colgroup>{rows}</table>
+            <table><colgroup><col class="ago" /><col /><col class="paid" /></colgroup>{rows}</table>
         </section>
     }
 }

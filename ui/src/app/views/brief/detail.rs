@@ -101,8 +101,8 @@ fn Bar(line: Memo<Option<BriefLine>>) -> impl IntoView {
     };
     view! {
         <div class="bar" hidden=is_none data-testid="line-bar">
-            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| VIEW.run(app, "pin")>{name}" "{keycaps("p")}</button>
-            <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| VIEW.run(app, "edit-line")>{say::brief::EDIT}" "{keycaps("e")}</button>
+            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| VIEW.run(app, "pin")>{name}" "{keycaps(VIEW.chord("pin"))}</button>
+            <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| VIEW.run(app, "edit-line")>{say::brief::EDIT}" "{keycaps(VIEW.chord("edit-line"))}</button>
             <span class="space"></span>
             <button class="plain" data-testid="line-claim" hidden=move || !has_claim.get() on:click=move |_| state::show_claim_of_line(app)>{say::brief::SHOW}</button>
         </div>

@@ -31,7 +31,7 @@ pub(super) fn List() -> impl IntoView {
         view! {
             <Used />
             <span class="space"></span>
-            <button data-testid="add-line" title=say::brief::ADD on:click=move |_| VIEW.run(app, "line")>{say::brief::ADD_SHORT}" "{keycaps("n")}</button>
+            <button data-testid="add-line" title=say::brief::ADD on:click=move |_| VIEW.run(app, "line")>{say::brief::ADD_SHORT}" "{keycaps(VIEW.chord("line"))}</button>
         }
     };
     view! {

@@ -273,7 +273,7 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
             {move || reopens.get().then(|| {
                 let is_open = waits.get();
                 let name = if is_open { say::conflicts::DISALLOW } else { say::conflicts::REOPEN };
-                view! { <button class:primary=!is_open data-testid="reopen" on:click=move |_| VIEW.run(app, "reopen")>{name}" "<kbd>"U"</kbd></button> }
+                view! { <button class:primary=!is_open data-testid="reopen" on:click=move |_| VIEW.run(app, "reopen")>{name}" "{keycaps(VIEW.chord("reopen"))}</button> }
             })}
             {ended}
         </div>

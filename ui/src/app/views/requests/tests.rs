@@ -48,3 +48,25 @@ fn a_request_is_answered_by_a_key() {
     assert_eq!(all.inbox.open.get_untracked(), Some(second));
     assert!(!all.wants_reason.get_untracked());
 }
+
+#[test]
+fn a_request_of_another_repository_is_looked_for_there() {
+    let stage = Stage::open(&VIEW, |request| match request {
+        Request::Requests(_) => Ok(requests_reply()),
+        Request::Locate(_) => {
+            let found = json!({"name": "flask", "path": "/code/flask", "is_here": false});
+            Ok(json!({"is": "located", "with": {"found": found}}))
+        }
+        other => panic!("{other:?}"),
+    });
+    let app = stage.app;
+    app.views
+        .requests
+        .inbox
+        .open
+        .set(Some("elsewhere".to_owned()));
+    state::read(app);
+    stage.settle();
+    let told = app.frame.toast.get_untracked().unwrap();
+    assert!(told.hint.contains("/code/flask"), "{}", told.hint);
+}

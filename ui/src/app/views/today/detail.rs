@@ -5,7 +5,7 @@ use leptos::{html, prelude::*};
 
 use super::{
     VIEW,
-    list::{repository_name, what_happened},
+    list::{newest_text, repository_name, what_happened},
     state,
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) fn Detail() -> impl IntoView {
             <ToList />
             {move || row.get().map(|row| view! { <Whole row /> })}
             <div class="bar" hidden=is_none>
-                <button class="primary" data-testid="news-go" on:click=move |_| VIEW.run(app, "lead")>{say::today::GO}" "{keycaps("Enter")}</button>
+                <button class="primary" data-testid="news-go" on:click=move |_| VIEW.run(app, "lead")>{say::today::GO}" "{keycaps(VIEW.chord("lead"))}</button>
             </div>
         </section>
     }
@@ -44,7 +44,7 @@ fn Whole(row: NewsRow) -> impl IntoView {
         <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="news-read">
             <p class="quiet"><b>{repository_name(&row)}</b>" "{path}</p>
             <p class="claim long">{by}{what_happened(&row)}</p>
-            {(!row.text.is_empty()).then(|| view! { <p class="quiet">{say::today::NEWEST}</p><p class="claim" dir="auto" data-testid="news-text">{words::visible(&row.text)}</p> })}
+            {newest_text(&row).map(|it| view! { <p class="quiet">{say::today::NEWEST}</p><p class="claim" dir="auto" data-testid="news-text">{it}</p> })}
         </div>
     }
 }

@@ -13,6 +13,7 @@ use crate::{
         dom::{self, LIST},
         frame::room,
         state::App,
+        views::requests::request::wanted_source,
     },
     words::{self, say},
 };
@@ -155,9 +156,18 @@ fn Row(row: NewsRow) -> impl IntoView {
                 <span class="space"></span>
                 <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
             </span>
-            {(!row.text.is_empty()).then(|| view! { <p dir="auto">{words::visible(&row.text)}</p> })}
+            {newest_text(&row).map(|it| view! { <p dir="auto">{it}</p> })}
         </div>
     }
+}
+
+/// Returns the newest claim, or what the newest request wants to read.
+pub(super) fn newest_text(row: &NewsRow) -> Option<String> {
+    let text = match row.what {
+        NewsKind::Asked => wanted_source(&row.text),
+        _ => words::visible(&row.text),
+    };
+    (!row.text.is_empty()).then_some(text)
 }
 
 /// Returns what happened, with the count.
