@@ -58,6 +58,10 @@ pub const CLOSE_MEANS: &str =
 pub const CLOSE_YES: &str = "Close";
 pub const CLOSED_NOW: &str = "Closed";
 
+pub fn close_ask(name: &str) -> String {
+    format!("Close {name}?")
+}
+
 pub fn left_out(count: &str) -> String {
     format!("{count} hidden or closed")
 }

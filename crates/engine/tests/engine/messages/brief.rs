@@ -76,7 +76,7 @@ fn a_brief_says_what_matters_in_its_authors_words() {
     assert!(
         budgets
             .iter()
-            .any(|it| it == "ada has read 0 of 1,200 tokens"),
+            .any(|it| *it == "ada has read 0 of 1,200 tokens"),
         "{budgets:?}"
     );
     assert!(brief.lines.len() <= 30 && brief.tokens <= 800);

@@ -148,14 +148,15 @@ fn Name() -> impl IntoView {
 #[component]
 fn AskToClose() -> impl IntoView {
     let app = App::here();
-    let name = untrack(|| state::current_row(app)).map(|row| words::visible(&row.agent.name));
+    let row = untrack(|| state::current_row(app));
+    let name = row.map_or_else(String::new, |row| words::visible(&row.agent.name));
     let keep = move || {
         leave(app);
         room::focus_pane(app);
     };
     view! {
         <div class="ask" role="alertdialog" aria-label=say::agents::CLOSE_ASK aria-describedby="close-why" data-testid="agent-close-ask">
-            <p id="close-why"><b>{say::agents::CLOSE_ASK}</b>" "<q>{name}</q>" "{say::agents::CLOSE_MEANS}</p>
+            <p id="close-why"><b>{say::agents::close_ask(&name)}</b>" "{say::agents::CLOSE_MEANS}</p>
             <span class="space"></span>
             <button class="danger" data-testid="agent-close-yes" on:click=move |_| close(app)>{say::agents::CLOSE_YES}</button>
             <button id=KEEP data-testid="agent-keep" on:click=move |_| keep()>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>
