@@ -36,6 +36,7 @@ mod requests;
 mod stage;
 mod steered;
 mod steps;
+mod today;
 mod verdicts;
 mod views;
 mod window;

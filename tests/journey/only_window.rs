@@ -26,7 +26,7 @@ fn bring(window: &Window, repo: &Path) {
 }
 
 /// Creates another repository in the same home.
-fn make_other_shop(shop: &Shop) -> Shop {
+pub(crate) fn make_other_shop(shop: &Shop) -> Shop {
     let dir = shop.dir.join("other");
     fs::create_dir(&dir).unwrap();
     let mut other = Shop::empty_in(&dir);

@@ -38,7 +38,7 @@ fn axe_has_nothing_against_any_view_in_any_theme() {
 }
 
 /// Returns the rules of axe.
-pub(super) fn axe() -> String {
+pub(crate) fn axe() -> String {
     fs::read_to_string(tool("axe/node_modules/axe-core/axe.min.js")).unwrap()
 }
 
@@ -48,7 +48,7 @@ pub(super) fn complaints(window: &Window, name: &str) -> Vec<String> {
 }
 
 /// Fails if axe finds a fault.
-pub(super) fn is_clean(window: &Window, name: &str) {
+pub(crate) fn is_clean(window: &Window, name: &str) {
     let found = complaints(window, name);
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

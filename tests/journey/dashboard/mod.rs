@@ -1,7 +1,7 @@
 //! The window in a browser, over `engram serve`: every view by keys and by mouse, what screen
 //! readers announce, how it looks, and what happens when its server dies.
 
-mod access;
+pub(crate) mod access;
 mod agents_view;
 mod both_ways;
 mod brief_view;
@@ -17,7 +17,7 @@ pub(crate) mod hands;
 mod hostile;
 mod knowledge_view;
 mod lineage;
-mod looks;
+pub(crate) mod looks;
 mod narrow;
 #[cfg(feature = "bench")]
 mod pictures;

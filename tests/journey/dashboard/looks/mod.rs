@@ -28,7 +28,7 @@ const TOLERATED: f64 = 1.0;
 const WORTH: f64 = 0.1;
 
 /// Draws the page in each theme and size, and compares it with the stored picture.
-pub(super) struct Looks {
+pub(crate) struct Looks {
     now: PathBuf,
     renews: bool,
     /// Further preferences that the system reports.
@@ -38,12 +38,12 @@ pub(super) struct Looks {
 
 impl Looks {
     /// Keeps its pictures beside the other files of the tests.
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"))
     }
 
     /// Fails if something looks different.
-    pub(super) fn hold_all(&self) {
+    pub(crate) fn hold_all(&self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
     }
 
@@ -61,7 +61,7 @@ impl Looks {
         self.compare_in(window, name, &SIZES);
     }
 
-    pub(super) fn compare_in(&mut self, window: &Window, name: &str, sizes: &[(u32, u32)]) {
+    pub(crate) fn compare_in(&mut self, window: &Window, name: &str, sizes: &[(u32, u32)]) {
         hide_places(window);
         window.script(
             "document.activeElement.style.caretColor = 'transparent'",

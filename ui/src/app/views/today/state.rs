@@ -179,9 +179,11 @@ pub(super) fn go_to(app: App, row: &NewsRow) {
     repositories::go_to_place(app, row.path.clone().filter(|_| !row.is_here), query);
 }
 
-/// The place of what a row counts: the newest of it is open.
+/// The place of what a row counts: the newest of it is open, or the worst of several conflicts,
+/// which their view opens by itself.
 pub(super) fn route_to(row: &NewsRow) -> Route {
-    let open = Some(row.id.clone()).filter(|it| !it.is_empty());
+    let opens_worst = row.what == NewsKind::Contradicted && row.count > 1;
+    let open = Some(row.id.clone()).filter(|it| !it.is_empty() && !opens_worst);
     let (view, filter) = match row.what {
         NewsKind::Learned => (
             &feed::VIEW,

@@ -32,7 +32,7 @@ fn each_row_leads_to_what_it_counts() {
         state::route_to(&row).query(Offset::UTC)
     };
     for want in [
-        "?view=conflicts&conflict=01K0000000000000000000000C",
+        "?view=conflicts",
         "?view=requests&request=01K0000000000000000000000R",
         "?view=drift",
         "?agent=ada&id=01ARZ3NDEKTSV4RRFFQ69G5FAV",
