@@ -56,12 +56,6 @@ impl Default for Route {
     }
 }
 
-/// The link in a field where words are typed, if that is all it has.
-pub fn as_link(text: &str) -> Option<&str> {
-    let text = text.trim();
-    text.starts_with("engram://").then_some(text)
-}
-
 impl Route {
     /// Parses the query of an address, which anybody may have written: ignores what it does not
     /// understand.

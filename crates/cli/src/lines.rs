@@ -98,7 +98,7 @@ impl Input {
                     "cannot read the input beyond line {}: {error}",
                     self.number - 1
                 ),
-                "The lines before are answered. Pass a file with one JSON object per line, or - for standard input.",
+                "The lines before it were answered. Pass a file with one JSON object per line, or - for standard input.",
             )),
         }
     }

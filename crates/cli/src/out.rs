@@ -55,7 +55,7 @@ pub(crate) fn check_written() -> Result<(), Refusal> {
         Some(error) => Err(Refusal::new(
             Code::Internal,
             format!("cannot write to standard output: {error}"),
-            "Anything to be stored is stored; run the command again with a writable output.",
+            "Anything that the command stores is already stored; run it again with a writable output.",
         )),
     }
 }

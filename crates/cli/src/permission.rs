@@ -52,7 +52,7 @@ pub(crate) fn agent_text(name: &str, handle: &AgentId, role: Option<&str>) -> St
 pub(crate) fn issued_grant_text(grant: &GrantReply) -> String {
     let what = permitted_text(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars);
     let needs = match grant.code_chars {
-        Some(_) => "one message of it with that much code spends this grant",
+        Some(_) => "its first message with inline code within this limit spends the grant",
         None => "when its budget refuses a read, this grant is used",
     };
     format!(

@@ -70,7 +70,7 @@ fn reply_text(reply: &Reply) -> String {
         }
         Reply::Note(note) => format!("{}  {}  entry {}", note.pointer, note.id, note.seq),
         Reply::Feed(page) if page.entries.is_empty() => {
-            "no claims here yet: in a repository, connect an agent; `engram connect` lists those that it knows"
+            "no claims here yet: in a repository, connect an agent; `engram connect` lists the supported agents"
                 .to_owned()
         }
         Reply::Feed(page) => entry_lines(&page.entries),
@@ -212,7 +212,7 @@ fn put_text(put: &PutReply) -> String {
         let due = put.due;
         let _ = write!(
             out,
-            "\n  {due} more to compare, which happens by itself (engram conflicts)"
+            "\n  {due} more to compare; Engram does this automatically (see engram conflicts)"
         );
     }
     out
@@ -539,12 +539,12 @@ fn check_text(check: &CheckReply) -> String {
         .count();
     let _ = write!(
         out,
-        "{} checked; the evidence of {} changed",
+        "{} checked; evidence changed for {}",
         format_count(check.checked, CLAIMS),
         touched - unknown
     );
     if unknown > 0 {
-        let _ = write!(out, "; that of {unknown} could not be checked");
+        let _ = write!(out, "; could not be checked for {unknown}");
     }
     out
 }

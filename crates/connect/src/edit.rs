@@ -45,7 +45,7 @@ impl fmt::Display for EditError {
             Self::Repeated(name) => write!(f, "{name} appears twice"),
             Self::Markers => write!(
                 f,
-                "the lines {} and {} do not stand there once each, in this order",
+                "the lines {} and {} must each appear exactly once, in this order",
                 agents::BEGIN,
                 agents::END
             ),

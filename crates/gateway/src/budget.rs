@@ -211,7 +211,7 @@ pub fn refuse_close(
     match (caller, author) {
         (Caller::Agent(_), None) => Err(Refusal::new(
             Code::ScopeDenied,
-            "an agent may not close a claim made by the user",
+            "an agent may not retire a claim made by the user",
             "Commit your finding as a separate claim with its evidence; the user sees both.",
         )),
         _ => refuse_scope(caller, scope, scopes),

@@ -282,7 +282,7 @@ fn unchanged(span: &Span) -> Anchor {
 fn gone_before() -> Refusal {
     refuse::not_found(
         "the evidence was already gone",
-        "Review the claim: retire it, or point it at evidence that still exists.",
+        "Review the claim: forget it, or point it at evidence that still exists.",
     )
 }
 

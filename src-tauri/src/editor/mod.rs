@@ -122,7 +122,7 @@ pub(crate) fn open(location: &EditorLocation, choice: &Choice) -> Result<String,
     match told.recv_timeout(AT_ONCE) {
         Ok(status) if !status.success() => Err(Refusal::new(
             Code::Internal,
-            format!("{name} did not open: it ended at once ({status})"),
+            format!("{name} did not open: it exited immediately ({status})"),
             format!("Run it once in a terminal to see why. {CHOOSE}"),
         )),
         _ => {

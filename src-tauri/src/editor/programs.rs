@@ -50,13 +50,13 @@ pub(super) fn program_of(named: &str, folders: &OsStr, root: &Path) -> Result<Pa
         (_, Some(real)) => Err(Refusal::new(
             Code::ScopeDenied,
             format!("{} is in the repository itself", real.display()),
-            format!("Engram starts no program of a repository. {CHOOSE}"),
+            format!("Engram does not run programs from a repository. {CHOOSE}"),
         )),
         (_, None) => Err(Refusal::new(
             Code::Internal,
             format!("there is no program {named} on this machine"),
             format!(
-                "Install it in an absolute folder of PATH, or name it by its absolute path. {CHOOSE}"
+                "Install it in a folder that PATH names by its absolute path, or name it by its absolute path. {CHOOSE}"
             ),
         )),
     }

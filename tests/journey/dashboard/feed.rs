@@ -101,7 +101,7 @@ fn what_is_under_the_pointer_stays_there() {
     ));
     window.wait(&rows(8));
     assert_eq!(window.row_at(at), json!(pointed));
-    // The new claim appears when the pointer leaves.
+    // The new claim appears when the mouse leaves it.
     window.point(2, 2);
     window.wait(&rows(9));
     window.wait(&first("Said under the pointer"));

@@ -1,6 +1,6 @@
 //! Files in words: what they are, their size, and short forms of their paths and digests.
 
-use engram_model::{Media, MediaKind, Pointer, PointerType, format_count, thousands};
+use engram_model::{Media, MediaKind, Pointer, PointerType, format_count, thousands, visible};
 
 use super::say;
 
@@ -66,6 +66,24 @@ pub fn split_path(path: &str) -> (&str, &str) {
     }
 }
 
+/// What a request wants to read, in a few words: the file and its lines.
+pub fn wanted_source(pointer: &str) -> String {
+    if pointer.is_empty() {
+        return say::requests::ERASED_SOURCE.to_owned();
+    }
+    let Ok(pointer) = pointer.parse::<Pointer>() else {
+        return visible(pointer);
+    };
+    let name = visible(pointer.name());
+    match pointer.lines() {
+        Some(lines) => {
+            let file = name.rsplit('/').next().unwrap_or_default();
+            say::requests::lines_of(file, lines.start, lines.end)
+        }
+        None => visible(&pointer.label()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +113,17 @@ mod tests {
             (u64::MAX, "18,446.7 PB"),
         ] {
             assert_eq!(size(bytes), want, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn what_is_wanted_is_told_in_words() {
+        for (pointer, want) in [
+            ("repo:src/ledger/a.rs#L1-L220@HEAD", "a.rs, lines 1–220"),
+            ("repo:src/a.rs#L7@HEAD", "a.rs, line 7"),
+            ("", "an erased source"),
+        ] {
+            assert_eq!(wanted_source(pointer), want, "{pointer}");
         }
     }
 }

@@ -14,7 +14,7 @@ pub use self::{
         as_stored, can_repin, evidence, gone_evidence, is_drifted, last_seen, place_now,
         place_read, reading, reported_conflict, standing,
     },
-    files::{is_file, measures, media, short_digest, size, split_path},
+    files::{is_file, measures, media, short_digest, size, split_path, wanted_source},
     repository::{checkout, initials, repository, repository_badge},
 };
 use engram_model::{Engram, Kind, is_hidden};

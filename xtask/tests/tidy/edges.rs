@@ -390,10 +390,7 @@ const LEADS: &[(&str, &[&str])] = &[
         &["act.rs", "reading/detail.rs", "views/today/state.rs"],
     ),
     ("knowledge", &["act.rs", "reading/history.rs"]),
-    (
-        "requests",
-        &["views/agents/timeline.rs", "views/today/state.rs"],
-    ),
+    ("requests", &["views/today/state.rs"]),
 ];
 
 /// A view has a folder, and at most three lines in `views/mod.rs`: its module, its place in the

@@ -13,7 +13,7 @@ pub(crate) enum AgentsVerb {
 
 Opening an agent again gives it a new token and invalidates the old one.")]
     Open(OpenAgentArgs),
-    /// Give an agent another name; what it stored keeps the name that it had then
+    /// Rename an agent; claims that it already stored keep the old name
     Rename {
         /// Its handle, as `engram agents` lists it
         agent: String,

@@ -88,7 +88,7 @@ pub(crate) struct DerefArgs {
     /// Spend this agent's budget; without it, reads are yours and unmetered
     #[arg(long)]
     pub(crate) agent: Option<String>,
-    /// The turn to spend in, by any name [default: its current turn]
+    /// The name of the turn to spend in; any name will do [default: its current turn]
     #[arg(long, requires = "agent")]
     pub(crate) turn: Option<String>,
     /// The token of a grant to this agent, spent instead of its budget

@@ -10,7 +10,7 @@ pub(crate) struct ConflictsArgs {
     pub(crate) verb: Option<ConflictsVerb>,
     #[command(flatten)]
     pub(crate) list: ConflictListArgs,
-    /// Exit with 1 while a severe conflict is open that was not allowed; --severity sets how severe
+    /// Exit with 1 while a severe conflict is open and not allowed; --severity sets how severe
     #[arg(long, conflicts_with_all = ["topic", "status", "after", "limit"])]
     pub(crate) gate: bool,
 }
@@ -61,7 +61,7 @@ pub(crate) enum ConflictsVerb {
 pub(crate) struct ResolveArgs {
     /// The conflict's id
     pub(crate) id: String,
-    /// An engram of the side that holds, or newer, or surer
+    /// An engram of the side that holds, or `newer`, or `surer` (the more confident side)
     #[arg(long, value_name = "ENGRAM")]
     pub(crate) winner: Option<String>,
     /// One claim that replaces both

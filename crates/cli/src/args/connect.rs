@@ -11,7 +11,7 @@ pub(crate) struct ConnectArgs {
     /// Which agent to connect; without one, lists them
     #[arg(value_parser = client_parser())]
     pub(crate) client: Option<Client>,
-    /// Remove engram again
+    /// Remove engram from the agent's configuration
     #[arg(long, requires = "client")]
     pub(crate) undo: bool,
     /// Write without asking

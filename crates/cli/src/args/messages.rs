@@ -14,7 +14,7 @@ pub(crate) enum BriefVerb {
         /// Its number in the brief, counted from 1
         #[arg(required_unless_present = "pin")]
         line: Option<usize>,
-        /// Its id instead, which `engram brief --json` shows: never another line's
+        /// Its id instead, as `engram brief --json` shows it; unlike the number, it never changes
         #[arg(long, value_name = "ID", conflicts_with = "line")]
         pin: Option<u64>,
     },
@@ -57,7 +57,7 @@ pub(crate) enum MessageVerb {
         /// Who sends it, by handle [default: you]
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
-        /// The child that gets it [default: all children of its role]
+        /// The child that gets it [default: all children with the role that the message names]
         #[arg(long, value_name = "AGENT")]
         to: Option<String>,
     },

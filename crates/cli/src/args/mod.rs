@@ -234,7 +234,7 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
     #[command(after_help = "Examples:
   engram connect claude           makes Claude Code run this command
   engram mcp                      for clients you configure yourself; each connection is a new agent
-  ENGRAM_AGENT=TOKEN engram mcp   the agent whose token `engram agents open` printed")]
+  ENGRAM_AGENT=TOKEN engram mcp   as the agent whose token `engram agents open` printed")]
     Mcp {
         /// Groups of tools to offer
         #[arg(long, value_delimiter = ',', default_value = "core")]
@@ -262,7 +262,7 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
     Brief {
         #[command(subcommand)]
         verb: Option<BriefVerb>,
-        /// The agent whose brief it is, or who pins, by handle [default: you]
+        /// Handle of the agent whose brief to show, or that pins [default: you]
         #[arg(long, global = true, value_name = "AGENT")]
         agent: Option<String>,
     },

@@ -134,7 +134,10 @@ fn refuse_closed_parent(parent: &Agent) -> Result<(), Refusal> {
     }
     Err(Refusal::new(
         Code::ScopeDenied,
-        format!("{:?} is closed, so it gets no children", parent.label),
+        format!(
+            "{:?} is closed, so it cannot get new children",
+            parent.label
+        ),
         "Open the agent without a parent, or open the parent again first.",
     ))
 }

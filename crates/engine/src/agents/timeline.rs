@@ -66,7 +66,7 @@ pub(crate) fn timeline(cx: &Context<'_>, of: &TimelineOf) -> Result<Timeline, Re
         let most = TimelineOf::MOST;
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("a timeline is of at most {most} agents"),
+            format!("a timeline covers at most {most} agents"),
             "Ask for fewer.",
         ));
     }

@@ -151,7 +151,7 @@ const STAYS: [StayingText; 4] = [
             "more explanation of a conflict",
             "more explanations of conflicts",
         ),
-        advice: "redact a side of it too if the words must go",
+        advice: "redact either claim of that conflict too if the words must go",
     },
 ];
 

@@ -21,7 +21,7 @@ pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Re
         Err(Refusal::new(
             Code::NotFound,
             format!("this home has no claims for this repository, so {otherwise}"),
-            "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or bring that clone's home and .git/engram-project along.",
+            "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or copy that clone's home and .git/engram-project here.",
         ))
     }
 }

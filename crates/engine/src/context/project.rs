@@ -297,7 +297,7 @@ fn is_ordinary(repo: &Repo) -> bool {
 
 fn describe_unnamed(repo: &Repo) -> String {
     let (seat, folder) = (path_to_admit(repo), repo.common_dir().display());
-    format!("{seat} uses the git folder {folder}, which does not name it")
+    format!("{seat} uses the git folder {folder}, which does not point back to it")
 }
 
 /// Refuses a repository that reads from outside its folder: only the user knows whether this is
@@ -312,7 +312,7 @@ fn refuse_outside_reads(repo: &Repo) -> Result<(), Refusal> {
                 git_folder(repo),
                 outside.display()
             ),
-            "Ask the user to run `engram project own` in this folder if they set it up so themselves, for example with git clone --shared or --reference; if not, to clone it again.",
+            "Ask the user to run `engram project own` in this folder if they set this up themselves, for example with git clone --shared or --reference; if not, to clone it again.",
         )),
     }
 }

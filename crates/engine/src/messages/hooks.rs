@@ -176,7 +176,7 @@ fn answer_rag_result(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, R
     if pointers.is_empty() && !result.results.is_empty() {
         return Err(Refusal::new(
             Code::PointerNotFound,
-            "no result is of a file that the current commit has",
+            "no result names a file in the current commit",
             "Give paths relative to the root of the repository; if they are, your retrieval index is out of date: rebuild it at the current commit.",
         ));
     }

@@ -246,7 +246,7 @@ fn look_at_watches(engine: &Engine) -> Option<Diagnosis> {
         what: "watches".to_owned(),
         ok: refused.is_none(),
         found: refused.map_or_else(
-            || "a process is told of what others write".to_owned(),
+            || "each process is notified when another one writes".to_owned(),
             |why| describe_missing_watch(&why.to_string()),
         ),
     })
@@ -277,6 +277,6 @@ fn describe_project(status: &StatusReply) -> String {
             project.branch.as_deref().unwrap_or("no branch"),
             format_count(status.engrams, ("engram", "engrams"))
         ),
-        None => "none here; claims belong to the home".to_owned(),
+        None => "none here; claims are stored in the home, outside any repository".to_owned(),
     }
 }

@@ -232,14 +232,14 @@ fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStat
 }
 
 /// The next step of an agent whose brief has something to do.
-const ANSWER_TODOS_FIRST: &str = "Do the to-dos in brief: answer each with engram_commit, with its corrects_lineage. Call engram_query before you work on an area; commit what you learn with engram_commit.";
+const ANSWER_TODOS_FIRST: &str = "Answer each to-do in the brief with engram_commit, passing its id as corrects_lineage. Call engram_query before you work on an area; commit what you learn with engram_commit.";
 
 fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
     match (user, is_empty) {
         (true, true) if !is_in_repository => {
-            "Change to a git repository, or name one with --repo; then connect an agent there: `engram connect` lists those that it knows."
+            "Change to a git repository, or name one with --repo; then connect an agent there: `engram connect` lists the supported agents."
         }
-        (true, true) => "Connect an agent: `engram connect` lists those that it knows.",
+        (true, true) => "Connect an agent: `engram connect` lists the supported agents.",
         (true, false) => "Ask with `engram query TEXT`, or watch the feed with `engram feed --follow`.",
         (false, true) => {
             "No claims here yet: commit what you learn with engram_commit, with a pointer to its evidence."

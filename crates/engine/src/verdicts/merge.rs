@@ -106,8 +106,8 @@ pub(super) fn check_merged(
     }
     if !found.pair.is_about(&engram) {
         return not(
-            "is hidden from somebody who sees the conflict",
-            "Name a claim that everybody who sees the conflict may see.",
+            "is not visible to everyone who sees the conflict",
+            "Name a claim that everyone who sees the conflict can see.",
         );
     }
     if found.sides.contains(&side(&engram.topic, &engram.claim)) {

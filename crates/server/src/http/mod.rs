@@ -285,7 +285,7 @@ fn schema_invalid(message: impl Into<String>, hint: &str) -> RefusalResponse {
 fn method_not_allowed() -> RefusalResponse {
     let refusal = Refusal::new(
         Code::NotFound,
-        "this address is not called with this method",
+        "this address does not accept this method",
         "GET /openapi.json says how it is called.",
     );
     let status = StatusCode::METHOD_NOT_ALLOWED;

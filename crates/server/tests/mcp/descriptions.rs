@@ -116,7 +116,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
                 "NOT_FOUND: ",
                 "update replaces",
                 "delete retires",
-                "ephemeral is for a day",
+                "kept for a day",
                 "provenance",
                 "needs_reverification",
                 "evidence_gone",

@@ -24,7 +24,6 @@ use crate::{
     },
     commands::{self, Act, Command},
     fuzzy::{self, Fit},
-    route,
     words::{self, say},
 };
 
@@ -133,7 +132,7 @@ impl PaletteEntry {
 /// Finds views, commands, settings, background repositories and claims, each sort best first. The
 /// claims are those of the last answer of a search.
 fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<PaletteMatch> {
-    if let Some(link) = route::as_link(query) {
+    if let Some(link) = repositories::as_link(query) {
         let link = PaletteEntry::Link(link.to_owned());
         return vec![PaletteMatch::of(link, Fit::default())];
     }
@@ -239,7 +238,8 @@ impl Asked {
         self.query.set(query);
         let number = self.number.get_value().wrapping_add(1);
         self.number.set_value(number);
-        let has_words = !filter.search_words().is_empty() && route::as_link(&filter.text).is_none();
+        let has_words =
+            !filter.search_words().is_empty() && repositories::as_link(&filter.text).is_none();
         self.is_waiting.set(has_words);
         if !has_words {
             return self.answer.set(None);

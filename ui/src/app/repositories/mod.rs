@@ -286,6 +286,12 @@ pub(super) fn close_repository(app: App, path: String) {
     });
 }
 
+/// The link in a field where words are typed, if that is all it has.
+pub(crate) fn as_link(text: &str) -> Option<&str> {
+    let text = text.trim();
+    text.starts_with("engram://").then_some(text)
+}
+
 /// Goes where a link leads; ignores a link that it does not understand.
 pub(crate) fn follow_link(app: App, link: &str) {
     let offset = app.clock.get_untracked().offset;

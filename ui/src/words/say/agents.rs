@@ -90,7 +90,7 @@ pub fn last_act(operation: OperationKind) -> &'static str {
         OperationKind::Granted => "granted a request",
         OperationKind::Denied => "denied a request",
         OperationKind::Revoked => "revoked a grant",
-        OperationKind::Refused => "was refused by its budget",
+        OperationKind::Refused => "was refused: over budget",
         OperationKind::Pinned => "pinned a line of the brief",
         OperationKind::Unpinned => "unpinned a line of the brief",
         OperationKind::Sent => "sent a message",

@@ -6,7 +6,8 @@ pub const LINES: super::Noun = ("line", "lines");
 pub const LABEL: &str = "Lines of the shared brief, pinned ones first";
 pub const READING: &str = "Loading…";
 pub const NONE: &str = "The brief is empty";
-pub const NONE_MEANS: &str = "It fills with what agents find out. Pin a line, and each agent gets it with the next answer to it.";
+pub const NONE_MEANS: &str =
+    "It fills as agents store claims. Pin a line, and each agent gets it with its next call.";
 pub const WHOSE: &str = "Whose brief";
 pub const ALL: &str = "Everyone’s";
 pub const ONE: &str = "Line";

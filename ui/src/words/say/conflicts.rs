@@ -42,13 +42,13 @@ pub const SURER: &str = "More confident";
 pub const MERGE: &str = "Merge…";
 pub const MERGE_MEANS: &str = "One claim that you write replaces both";
 pub const DISMISS: &str = "Not a conflict";
-pub const NO_CONFLICT: &str = "No, it is not a conflict";
+pub const NO_CONFLICT: &str = "Dismiss: not a conflict";
 pub const DISMISS_MEANS: &str = "Both claims stay, and Engram won’t ask about this pair again";
 pub const ALLOW: &str = "Allow…";
 pub const ALLOW_MEANS: &str = "Allow: it stays open but no longer blocks CI";
 pub const WRITE_REASON: &str = "Write a reason";
 pub const REOPEN: &str = "Undo this verdict";
-pub const TAKE_BACK: &str = "Take back this verdict";
+pub const TAKE_BACK: &str = "Undo this verdict";
 pub const DISALLOW: &str = "No longer allow";
 pub const SHOW_FIRST: &str = "Show claim A in the feed";
 pub const SHOW_SECOND: &str = "Show claim B in the feed";
@@ -200,7 +200,7 @@ pub fn not_listed(conflicts: &str) -> String {
 }
 
 pub fn still_due(comparisons: &str) -> String {
-    format!("Still due: {comparisons}. Until they are done, the gate fails.")
+    format!("Still due: {comparisons}. Until then, `engram conflicts --gate` fails.")
 }
 
 pub fn new_count(count: usize) -> String {

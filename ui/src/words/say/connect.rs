@@ -29,7 +29,7 @@ pub fn connect(agent: &str) -> String {
 }
 
 pub fn undo(agent: &str) -> String {
-    format!("Undo for {agent}…")
+    format!("Undo connecting {agent}…")
 }
 
 pub fn next(agent: &str, approval: &str) -> String {

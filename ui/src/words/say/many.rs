@@ -8,7 +8,7 @@ pub const CHOOSE_ALL: &str = "Select all loaded engrams";
 pub const CLEAR: &str = "Clear the selection";
 pub const COPY: &str = "Copy claims";
 pub const COPIED: &str = "Claims copied, one per line";
-pub const ALL: &str = "All engrams here that hold are selected.";
+pub const ALL: &str = "All engrams in this list that hold are selected.";
 pub const ALL_LOADED: &str =
     "Older engrams are not loaded yet: scroll down, then select all again.";
 pub const CLOSED: &str = "This engram no longer holds";
@@ -16,7 +16,7 @@ pub const CLOSED_HINT: &str = "Only engrams that hold can be selected.";
 pub const ONE_AT_A_TIME: &str = "Claims are redacted one at a time";
 pub const ONE_AT_A_TIME_HINT: &str = "Clear the selection first; redacting cannot be undone.";
 pub const FORGET_ALL: &str = "Agents will no longer see them. Their history is kept.";
-pub const PROGRESS: &str = "Share of the claims done";
+pub const PROGRESS: &str = "Progress";
 pub const STOP: &str = "Stop";
 pub const UNDOING: &str = "Undoing";
 pub const UNDONE: &str = "Undone for";
@@ -42,7 +42,7 @@ pub const NONE_FITS: &str = "This does not apply to the selected claims";
 pub const CONFIRM_FITS: &str = "“Still true” is for claims whose evidence was edited.";
 pub const DENY_FITS: &str = "“No longer true” is for claims whose evidence was edited or is gone.";
 pub const ASK_FITS: &str =
-    "Agents are asked once, about claims whose evidence was edited or is gone.";
+    "You can ask agents once about a claim, if its evidence was edited or is gone.";
 
 /// During a run: the verb, how many are done, of how many.
 pub fn progress(verb: &str, done: &str, of: &str) -> String {

@@ -61,7 +61,7 @@ pub mod rail {
 
     /// Conflicts and requests in repositories that are not open.
     pub fn others(count: &str) -> String {
-        format!("{count} conflicts and requests in other repositories")
+        format!("Conflicts and requests in other repositories: {count}")
     }
 }
 
@@ -87,7 +87,7 @@ pub mod status {
 
     /// New rows wait while the person points at one.
     pub fn held_count(new: usize) -> String {
-        format!("{new} new, paused while you point")
+        format!("{new} new, paused while you read")
     }
 }
 
@@ -190,7 +190,7 @@ pub mod state {
     pub const VERIFIED: &str = "verified";
     pub const UNVERIFIED: &str = "unverified";
     pub const MATCHES: &str = "same as when recorded";
-    pub const DIFFERS: &str = "differs from when recorded";
+    pub const DIFFERS: &str = "changed since it was recorded";
     pub const NO_DIGEST: &str = "no digest recorded";
     pub const REPLACED: &str = "replaced";
     pub const EXPIRED: &str = "expired";
@@ -232,7 +232,7 @@ pub mod engram {
     pub const REDACT: &str = "Redact…";
     pub const REDACT_MEANS: &str = "Erases its text for good";
     pub const REDACT_ASK: &str = "Redact this claim for good?";
-    pub const REDACT_ALL: &str = " Erases its text, topic, author and evidence, wherever its author said the same. You cannot undo this.";
+    pub const REDACT_ALL: &str = " This erases its text, topic, author and evidence, also in other claims in which its author said the same. You cannot undo this.";
     pub const REDACT_YES: &str = "Redact";
     pub const REDACT_DONE: &str = "Redacted for good";
     pub const REDACT_PENDING: &str = "Redacted, but not everywhere yet";
@@ -284,8 +284,8 @@ pub mod review {
     pub const IS_CONFLICT: &str = "This is a conflict";
     pub const IS_CONFLICT_HINT: &str = "Press G to settle it.";
     pub const YES: &str = "Still true";
-    pub const YES_IT_IS: &str = "Yes, it is still true";
-    pub const NO_IT_IS_NOT: &str = "No, it is no longer true…";
+    pub const YES_IT_IS: &str = "Confirm: still true";
+    pub const NO_IT_IS_NOT: &str = "Forget: no longer true…";
     pub const NO: &str = "No longer true";
     pub const NO_ASKS: &str = "No longer true…";
     pub const ASK: &str = "Ask an agent";
@@ -360,8 +360,8 @@ pub mod first {
 
     pub fn nothing_known(repository: Option<&str>) -> String {
         match repository {
-            Some(name) => format!("Nothing is known yet about {name}."),
-            None => "Nothing is known yet.".to_owned(),
+            Some(name) => format!("No claims about {name} yet."),
+            None => "No claims yet.".to_owned(),
         }
     }
 

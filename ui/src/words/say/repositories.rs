@@ -41,7 +41,7 @@ pub fn gone_hint(path: &str) -> String {
 
 /// The hint for a link to a repository that has no clone here.
 pub fn no_clone(remote: &str) -> String {
-    format!("It is a clone of {remote}. Open your clone (Ctrl O), then open the link again.")
+    format!("The link leads to a clone of {remote}. Open yours (Ctrl O), then open the link again.")
 }
 
 pub fn close(name: &str) -> String {

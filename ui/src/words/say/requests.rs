@@ -26,11 +26,11 @@ pub const CAP_RANGE: &str = "The limit must be a number from 1 to 100,000";
 pub const CAP_RANGE_HINT: &str = "Type another number.";
 pub const EDIT_CAP: &str = "Edit the limit";
 pub const GRANT: &str = "Grant";
-pub const GRANT_MEANS: &str = "Yes, grant the request";
+pub const GRANT_MEANS: &str = "Grant the request";
 pub const DENY: &str = "Deny";
-pub const DENY_MEANS: &str = "No, deny the request";
+pub const DENY_MEANS: &str = "Deny the request";
 pub const REVOKE: &str = "Revoke";
-pub const REVOKE_MEANS: &str = "Take back the grant";
+pub const REVOKE_MEANS: &str = "Revoke the grant";
 pub const ANSWERING: &str = "Answering";
 pub const WHY: &str = "Reason for denying";
 pub const WHY_HINT: &str = "Optional, shown to the agent";
@@ -39,7 +39,7 @@ pub const WHY_DENIED_HINT: &str = "Enter denies the request";
 pub const GRANTED: &str = "Granted";
 pub const DENIED: &str = "Denied";
 pub const REVOKED: &str = "Revoked: the grant can no longer be used";
-pub const CANNOT: &str = "This request was answered";
+pub const CANNOT: &str = "This request has already been answered";
 pub const CANNOT_HINT: &str = "Only a waiting request can be granted or denied.";
 pub const NOTHING_OPEN: &str = "No open grant to revoke";
 pub const NOTHING_OPEN_HINT: &str = "A grant can be revoked until it is used or expires.";
@@ -79,22 +79,22 @@ pub fn open_until(time: &str) -> String {
 
 /// Under the cap, if the span is longer.
 pub fn span_is_cut(tokens: &str) -> String {
-    format!("tokens (these lines are {tokens}; the rest is cut off)")
+    format!("tokens (these lines have {tokens}; the rest would be cut off)")
 }
 
 /// Under the cap, if all of the span fits.
 pub fn span_fits(tokens: &str) -> String {
-    format!("tokens (these lines are {tokens})")
+    format!("tokens (these lines have {tokens})")
 }
 
-pub const HAND_ON: &str = "Hand on";
-pub const HAND_ON_MEANS: &str = "Hand on the grant";
+pub const HAND_ON: &str = "Transfer";
+pub const HAND_ON_MEANS: &str = "Transfer the grant";
 pub const NO_NEWER: &str = "This agent has not connected again";
 pub const NO_NEWER_HINT: &str =
-    "A grant can be handed on once the same client has a newer connection.";
+    "A grant can be transferred once the same client has a newer connection.";
 
 pub fn handed_on(agent: &str) -> String {
-    format!("Handed on: the newest connection of {agent} may read it once")
+    format!("Transferred: the newest connection of {agent} may read it once")
 }
 
 /// One word for what became of a request.

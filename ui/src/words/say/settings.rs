@@ -38,7 +38,7 @@ pub fn percent(zoom: u16) -> String {
 
 pub fn automatic(editor: Option<&str>) -> String {
     let editor = editor.map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
-    format!("Runs without a shell. Automatic: {editor}.")
+    format!("The command line runs without a shell. Automatic: {editor}.")
 }
 
 pub fn overruled(variable: &str) -> String {

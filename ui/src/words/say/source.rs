@@ -113,5 +113,5 @@ pub fn in_head(commit: &str) -> String {
 }
 
 pub fn found_elsewhere(because: &str, place: &str) -> String {
-    format!("{because}. Bytes with the same digest are {place}.")
+    format!("{because}. The same bytes were found {place}, by their digest.")
 }

@@ -1,7 +1,7 @@
 //! The person's steps, and what became of them.
 
 pub const TITLE: &str = "What you did";
-pub const COMMAND: &str = "What you did, to undo any step";
+pub const COMMAND: &str = "What you did: review or undo any step";
 pub const ALL: &str = "All steps";
 pub const READING: &str = "Loading…";
 pub const NONE: &str = "You have not changed anything here yet.";
@@ -17,7 +17,7 @@ pub const MERGED: &str = "Merged two claims";
 pub const DISMISSED: &str = "Dismissed a conflict";
 pub const ALLOWED: &str = "Allowed a conflict";
 
-pub const ENDED: &str = "it has ended since";
+pub const ENDED: &str = "it has since ended";
 pub const REPLACED: &str = "replaced";
 pub const FORGOTTEN: &str = "forgotten";
 pub const REDACTED: &str = "redacted";
@@ -28,5 +28,5 @@ pub const SAID_AGAIN: &str = "said again";
 
 /// What overtook a step, and who did it.
 pub fn overtaken_by(did: &str, by: &str) -> String {
-    format!("{did} since by {by}")
+    format!("since {did} by {by}")
 }

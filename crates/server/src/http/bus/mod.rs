@@ -70,7 +70,7 @@ fn message_schema(schemas: &mut SchemaGenerator) -> Schema {
             "type": "object",
             "properties": {
                 "message": { "anyOf": [child, parent] },
-                "to": { "type": ["string", "null"], "description": "The child that a parent's message is for; all of its role without it." },
+                "to": { "type": ["string", "null"], "description": "The child that gets a parent's message; if absent, all children with the message's role." },
             },
             "required": ["message"],
             "additionalProperties": false,
@@ -136,7 +136,7 @@ const ALL: QueryParameter =
     optional_parameter("all", "true: include answered requests.", schema_of::<bool>);
 const TOPIC: QueryParameter = optional_parameter(
     "topic",
-    "Only with a side in this topic or below it.",
+    "Only conflicts with a claim on this topic or below it.",
     schema_of::<String>,
 );
 const STATUS: QueryParameter = optional_parameter(
@@ -245,7 +245,7 @@ fn bus_routes() -> Vec<BusRoute> {
             "Claims that cannot both hold; the worst first.").query(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
         BusRoute::new("get", "/conflicts/{id}", get(conflicts::show), schema_of::<Conflict>, "One conflict, with both sides."),
         BusRoute::new("post", "/conflicts/{id}", post(conflicts::settle), schema_of::<ResolveReply>,
-            "Settle a conflict, or take its verdict back.").body(schema_of::<conflicts::ResolutionBody>),
+            "Settle a conflict, or undo its verdict.").body(schema_of::<conflicts::ResolutionBody>),
         BusRoute::new("post", "/hook/on_child_response", post(calls::on_child_response), schema_of::<SentReply>,
             "A child responded: its message is sent to its parent.").body(agent_message_schema::<ChildMessage>),
         BusRoute::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), schema_of::<SentReply>,
@@ -305,7 +305,7 @@ async fn refuse_unknown_parameters(
     {
         return Err(schema_invalid(
             "this address is not UTF-8",
-            "Send ids as they were answered.",
+            "Send ids exactly as you received them.",
         ));
     }
     let asked = Query::<Vec<(String, String)>>::try_from_uri(request.uri());

@@ -7,12 +7,7 @@ use jiff::Timestamp;
 use leptos::prelude::*;
 
 use crate::{
-    app::{
-        components::prose,
-        reading,
-        state::App,
-        views::{conflicts, requests::request::wanted_source},
-    },
+    app::{components::prose, reading, state::App, views::conflicts},
     tags::Tag,
     words::{self, Clock, say},
 };
@@ -159,8 +154,8 @@ fn view_act(app: App, act: &AgentAct, clock: Clock) -> impl IntoView + use<> {
 /// What was done, in words; nothing for what is shown in another way.
 fn in_words(what: &ActOf) -> String {
     match what {
-        ActOf::Read { pointer, .. } => say::agents::read_source(&wanted_source(pointer)),
-        ActOf::Asked { pointer, .. } => say::agents::asked_for(&wanted_source(pointer)),
+        ActOf::Read { pointer, .. } => say::agents::read_source(&words::wanted_source(pointer)),
+        ActOf::Asked { pointer, .. } => say::agents::asked_for(&words::wanted_source(pointer)),
         ActOf::Message { .. } => say::agents::MESSAGE.to_owned(),
         ActOf::Refused { code, figures } => {
             let one = |(name, figure): (&String, &Figure)| {

@@ -10,9 +10,7 @@ use crate::{
         state::App,
         views::{self, feed::state},
     },
-    route::{
-        Chip, as_link, author_name, chips_of, date_of, days_ago, end_of_day, last_day, midnight,
-    },
+    route::{Chip, author_name, chips_of, date_of, days_ago, end_of_day, last_day, midnight},
     words::{
         self,
         say::{self, filter::SORTS},
@@ -48,7 +46,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
             event.prevent_default();
             dom::focus(dom::LIST);
             let typed = app.list.filter.with_untracked(|it| it.text.clone());
-            if let Some(link) = as_link(&typed) {
+            if let Some(link) = repositories::as_link(&typed) {
                 refilter(app, |it| it.text.clear(), true);
                 repositories::follow_link(app, link);
             }

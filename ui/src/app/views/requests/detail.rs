@@ -11,7 +11,7 @@ use crate::{
         source::SourceCard,
         state::App,
         views::requests::{
-            request::{RequestStanding, asker_name, standing_of, wanted_source},
+            request::{RequestStanding, asker_name, standing_of},
             state,
         },
     },
@@ -95,7 +95,7 @@ fn view_head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
             {request.role.as_deref().map(|it| view! { <span class="chip" title=say::requests::ROLE>{words::visible(it)}</span> })}
             {request.parent.as_ref().map(|it| view! { <span class="chip" data-testid="parent">{say::agents::parent(&words::visible(&it.0))}</span> })}
         </div>
-        <h2 class="claim" data-testid="asks">{say::requests::asks(&asker_name(request), &wanted_source(&request.pointer))}</h2>
+        <h2 class="claim" data-testid="asks">{say::requests::asks(&asker_name(request), &words::wanted_source(&request.pointer))}</h2>
         <dl class="said-why">
             <div><dt>{say::requests::REASON}</dt><dd dir="auto" class:quiet=is_erased data-testid="why">{reason}</dd></div>
             {intended.map(|it| view! { <div><dt>{say::requests::USE}</dt><dd dir="auto" data-testid="use">{it}</dd></div> })}

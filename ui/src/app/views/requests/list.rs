@@ -13,7 +13,7 @@ use crate::{
         },
         dom,
         state::App,
-        views::requests::request::{RequestStanding, asker_name, standing_of, wanted_source},
+        views::requests::request::{RequestStanding, asker_name, standing_of},
     },
     words::{self, Clock, say},
 };
@@ -145,7 +145,7 @@ fn view_content(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
             <span class="space"></span>
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
-        <p class="wants">{wanted_source(&request.pointer)}</p>
+        <p class="wants">{words::wanted_source(&request.pointer)}</p>
         <p class="reason" dir="auto">{reason_of(request)}</p>
         {is_answered.then(|| view! { <span class="meta"><span class=class data-testid="request-state">{word}</span></span> })}
     }

@@ -1,6 +1,6 @@
 //! Requests to read beyond a budget: their order, what became of each, and what a person answers.
 
-use engram_model::{GrantState, Pointer, RequestState, RequestTold};
+use engram_model::{GrantState, RequestState, RequestTold};
 use jiff::Timestamp;
 
 use crate::words::{self, say};
@@ -121,24 +121,6 @@ pub fn parse_cap(typed: &str) -> Option<u32> {
     digits.parse().ok().filter(|it| (1..=MOST).contains(it))
 }
 
-/// What a request wants to read, in a few words: the file and its lines.
-pub fn wanted_source(pointer: &str) -> String {
-    if pointer.is_empty() {
-        return say::requests::ERASED_SOURCE.to_owned();
-    }
-    let Ok(pointer) = pointer.parse::<Pointer>() else {
-        return words::visible(pointer);
-    };
-    let name = words::visible(pointer.name());
-    match pointer.lines() {
-        Some(lines) => {
-            let file = name.rsplit('/').next().unwrap_or_default();
-            say::requests::lines_of(file, lines.start, lines.end)
-        }
-        None => words::visible(&pointer.label()),
-    }
-}
-
 /// The name of the agent that asks.
 pub fn asker_name(request: &RequestTold) -> String {
     if request.label.is_empty() {
@@ -250,17 +232,6 @@ mod tests {
             ("99999999999999", None),
         ] {
             assert_eq!(parse_cap(typed), want, "{typed:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_wanted_is_told_in_words() {
-        for (pointer, want) in [
-            ("repo:src/ledger/a.rs#L1-L220@HEAD", "a.rs, lines 1–220"),
-            ("repo:src/a.rs#L7@HEAD", "a.rs, line 7"),
-            ("", "an erased source"),
-        ] {
-            assert_eq!(wanted_source(pointer), want, "{pointer}");
         }
     }
 }

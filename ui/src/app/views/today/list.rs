@@ -13,7 +13,6 @@ use crate::{
         dom::{self, LIST},
         frame::room,
         state::App,
-        views::requests::request::wanted_source,
     },
     words::{self, say},
 };
@@ -164,7 +163,7 @@ fn Row(row: NewsRow) -> impl IntoView {
 /// Returns the newest claim, or what the newest request wants to read.
 pub(super) fn newest_text(row: &NewsRow) -> Option<String> {
     let text = match row.what {
-        NewsKind::Asked => wanted_source(&row.text),
+        NewsKind::Asked => words::wanted_source(&row.text),
         _ => words::visible(&row.text),
     };
     (!row.text.is_empty()).then_some(text)
