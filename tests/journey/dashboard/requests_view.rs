@@ -193,7 +193,7 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
 
         connect(engram, "claude-code", &lines[..1]);
         window.by(hand, "G", "hand-on");
-        window.wait(&notice("Handed on"));
+        window.wait(&notice("Transferred"));
         window.wait("document.querySelector('[data-testid=state]')?.textContent === 'revoked'");
         let grants = engram.json(&["grant", "list"]);
         let agents = engram.json(&["agents"]);

@@ -206,7 +206,13 @@ fn a_key_means_one_thing_in_every_view() {
     let mut meanings: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     let mut shared = BTreeSet::new();
     for command in groups().into_iter().flat_map(|(_, all)| all) {
-        let meaning = command.title.split([' ', ',']).next().unwrap();
+        let verb = command.title.split([' ', ',', ':']).next().unwrap();
+        let meaning = match verb {
+            "Confirm" | "Grant" => "Yes",
+            "Forget" | "Dismiss" | "Deny" => "No",
+            "Undo" | "Revoke" => "Take back",
+            verb => verb,
+        };
         // Enter opens what is current, whatever a view shows.
         for chord in command.keys.iter().filter(|it| **it != "Enter") {
             let Some((before, id)) = meanings.insert(chord, (meaning, command.id)) else {
@@ -219,7 +225,7 @@ fn a_key_means_one_thing_in_every_view() {
     let wanted = [
         ("Shift+e", "Edit"),
         ("Shift+w", "Write"),
-        ("u", "Take"),
+        ("u", "Take back"),
         ("x", "No"),
         ("y", "Yes"),
     ];

@@ -30,7 +30,7 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
         tool(ToolDescription {
             name: "engram_status",
             title: "Status",
-            description: "Call once at the start. next_prompt says what to do next."
+            description: "Call once at the start; follow next_prompt."
                 .to_owned(),
             idempotent: true,
             loaded: false,
@@ -42,7 +42,7 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
                 "Find what agents know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
-verdict none: find out, commit. Check first: verified false, has_open_conflict, evidence other than holds. omitted: narrow the query."
+verdict none: find out, commit. Check first: verified false, has_open_conflict, evidence not 'holds'. omitted: narrow the query."
             ),
             idempotent: true,
             loaded: true,
@@ -62,7 +62,7 @@ duplicate: known; go on. On error, see hint."
         tool(ToolDescription {
             name: "engram_deref",
             title: "Read",
-            description: "Read the text at a pointer. Spends your budget: use only if the claim is not enough; ask for few lines. \
+            description: "Read the text at a pointer. Spends your budget: only if the claim is not enough; ask for few lines. \
 truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
                 .to_owned(),
             idempotent: false,

@@ -57,7 +57,7 @@ async fn a_status_has_the_users_pins_todos_and_risks() {
         assert_eq!(brief[1], answer);
         assert!(brief.contains(&"risk by the user: \"Two writers may deadlock.\"".to_owned()));
         let next = status["next_prompt"].as_str().unwrap();
-        assert!(next.contains("to-dos"), "{next}");
+        assert!(next.contains("to-do in the brief"), "{next}");
         assert_eq!(status["budget"]["tokens"], 1200, "it spends nothing");
         // Nothing of it is sent again with something else.
         assert_eq!(status[NEW], Value::Null);
