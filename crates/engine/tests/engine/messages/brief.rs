@@ -74,9 +74,7 @@ fn a_brief_says_what_matters_in_its_authors_words() {
     );
     let budgets = texts_in(&brief, BriefPart::Budget);
     assert!(
-        budgets
-            .iter()
-            .any(|it| *it == "ada has read 0 of 1,200 tokens"),
+        budgets.contains(&"ada has read 0 of 1,200 tokens"),
         "{budgets:?}"
     );
     assert!(brief.lines.len() <= 30 && brief.tokens <= 800);
