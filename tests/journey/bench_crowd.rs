@@ -15,6 +15,9 @@ const AGENTS: usize = 10_000;
 /// How often each home is opened, in turn.
 const ROUNDS: usize = 7;
 
+/// What is measured, and its time in an opening.
+type Figure = (&'static str, fn(&Opening) -> f64);
+
 /// The times of one opening, in milliseconds.
 struct Opening {
     paint: f64,
@@ -96,7 +99,7 @@ fn a_first_paint_with_many_repositories_and_agents_is_measured() {
     println!(
         "| what | one of each | {REPOSITORIES} repositories, {AGENTS} agents | ratio |\n|---|--:|--:|--:|"
     );
-    let figures: [(&str, fn(&Opening) -> f64); 3] = [
+    let figures: [Figure; 3] = [
         ("page to first paint", |it| it.paint),
         ("program to first row, with its driver", |it| it.first_row),
         ("key to the first row of Agents, with its driver", |it| {

@@ -307,14 +307,14 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     // Another file still has the same bytes.
     let told = read(&shop.ids[0]);
     assert!(
-        told.contains(gone) && told.contains("Bytes with the same digest are in the files on disk"),
+        told.contains(gone) && told.contains("The same bytes were found in the files on disk"),
         "{told}"
     );
     let marked = "return document.querySelector('[data-marked]').dataset.line";
     assert_eq!(window.script(marked, json!([])), "4");
     let told = read(&shop.ids[2]);
     assert!(
-        told.contains("PNG picture") && told.contains("Bytes with the same digest"),
+        told.contains("PNG picture") && told.contains("The same bytes were found"),
         "{told}"
     );
 
