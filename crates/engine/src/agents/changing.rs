@@ -33,7 +33,7 @@ pub(crate) fn change_agent(cx: &Context<'_>, ask: AgentChange) -> Result<Answere
             return Ok(Plan::of(Vec::new(), ()));
         }
         if let AgentEdit::Rename(name) = &what {
-            TakenNames::of(tx, active.project)?.refuse_taken(&agent, name)?;
+            TakenNames::of(tx, active.project)?.refuse_taken(tx, &agent, name)?;
         }
         let mut ended = match what {
             AgentEdit::Close => what_closing_ends(cx, tx, &agent)?,

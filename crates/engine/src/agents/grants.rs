@@ -27,7 +27,7 @@ use engram_model::{
     operation::{Denied, NewGrant, Requested, Snapshot},
 };
 use engram_pointers::resolve;
-use engram_store::Reader;
+use engram_store::{ReadRequest, Reader};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -307,6 +307,30 @@ pub(crate) fn request_read(cx: &Context<'_>, ask: DerefRequest) -> Result<Answer
     })?
     .answer;
     Ok(state_reply(&id, RequestState::Waiting.as_str()))
+}
+
+/// The last request of the calling agent for this pointer, if it was denied.
+pub(crate) fn find_denied(
+    cx: &Context<'_>,
+    pointer: &PointerInput,
+) -> Result<Option<ReadRequest>, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(None);
+    };
+    let last = cx
+        .engine
+        .store
+        .read(|tx| tx.grants().last_requests_of(&agent.handle, LISTED))?;
+    let is_denied = |it: &ReadRequest| it.state == RequestState::Denied;
+    if !last.iter().any(is_denied) {
+        return Ok(None);
+    }
+    let pointer = Pointer::try_from(pointer.clone())?;
+    let shelf = cx.shelf(Some(agent.project))?;
+    let resolved = resolve(gather::repo_for(cx, &pointer)?, &shelf, &pointer)?;
+    let address = resolved.pointer.to_string();
+    let newest = last.into_iter().find(|it| it.pointer == address);
+    Ok(newest.filter(is_denied))
 }
 
 /// Resolves an agent's request to read.

@@ -8,6 +8,7 @@ use crate::{
     context::{
         Context, author,
         caller::{CallingAgent, token_digest},
+        names::author_of_entry,
         plan::{Plan, Planned},
         remaining_budget::{self, Purse},
         screen::screen_snapshot,
@@ -28,36 +29,62 @@ use engram_model::{
     Pointer, PointerType, Refusal, Remedy, operation::Read,
 };
 use engram_pointers::resolve;
-use engram_store::Reader;
+use engram_store::{ReadRequest, Reader};
 use jiff::Timestamp;
 
 /// Fetches what a pointer addresses. If the budget refuses it and the caller says why it needs it,
-/// the refusal is a request to the parent or the user.
+/// the refusal is a request to the parent or the user. If they denied it before, the refusal says
+/// so, and only another reason asks again.
 pub(crate) fn dereference_or_request(
     cx: &Context<'_>,
     ask: Deref,
 ) -> Result<Dereferenced, Refusal> {
-    let reason = ask.reason.clone().filter(|it| !it.trim().is_empty());
-    let wanted = reason.map(|reason| DerefRequest {
-        pointer: ask.pointer.clone(),
-        reason,
-        intended_use: String::new(),
-    });
-    match (dereference(cx, ask), wanted) {
-        (Err(refusal), Some(wanted)) if is_of_budget(&refusal) => {
-            let request = grants::request_read(cx, wanted)?.id;
-            Err(Refusal {
-                hint: "Your parent or the user was asked, and may let you read it. Go on meanwhile; later, read it again."
-                    .to_owned(),
-                remedy: Some(Box::new(Remedy {
-                    request: Some(request),
-                    ..refusal.remedy.map(|it| *it).unwrap_or_default()
-                })),
-                ..refusal
-            })
+    let (pointer, reason) = (ask.pointer.clone(), ask.reason.clone());
+    let refusal = match dereference(cx, ask) {
+        Err(refusal) if is_of_budget(&refusal) => refusal,
+        read => return read,
+    };
+    let reason = reason.filter(|it| !it.trim().is_empty());
+    let denied = grants::find_denied(cx, &pointer)?;
+    let (hint, request) = match (reason, denied) {
+        (reason, Some(denied)) if reason.as_ref().is_none_or(|it| it.trim() == denied.reason) => {
+            (denied_hint(&denied), denied.id)
         }
-        (read, _) => read,
-    }
+        (Some(reason), _) => {
+            let wanted = DerefRequest {
+                pointer,
+                reason,
+                intended_use: String::new(),
+            };
+            (ASKED.to_owned(), grants::request_read(cx, wanted)?.id)
+        }
+        (None, _) => return Err(refusal),
+    };
+    Err(Refusal {
+        hint,
+        remedy: Some(Box::new(Remedy {
+            request: Some(request),
+            ..refusal.remedy.map(|it| *it).unwrap_or_default()
+        })),
+        ..refusal
+    })
+}
+
+/// What an agent does after its refused read became a request.
+const ASKED: &str = "Your parent or the user was asked, and may let you read it. Go on meanwhile; later, read it again.";
+
+/// What an agent does after its request was denied; quotes the reason.
+fn denied_hint(denied: &ReadRequest) -> String {
+    let by = denied.answer.as_ref().map(author_of_entry);
+    let by = match by.as_deref() {
+        None | Some("" | "user") => "The user".to_owned(),
+        Some(name) => format!("{name:?}"),
+    };
+    let why = denied.why.as_deref().filter(|it| !it.is_empty());
+    let why = why.map_or_else(String::new, |why| format!(": {why:?}"));
+    format!(
+        "{by} denied your request to read it{why}. Work with the claims, or ask again with another `reason`."
+    )
 }
 
 /// Whether a budget refused a read; a grant that does not hold is another matter.

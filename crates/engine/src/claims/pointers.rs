@@ -6,13 +6,17 @@ use engram_model::{
     Health, Kind, Lines, Pin, Pointer, PointerInput, PutReply, REVERIFY, Refusal, Target,
 };
 use engram_pointers::{Anchors, SpanStanding, track::SpanState};
+use engram_store::Reader;
 
 use crate::{
     claims::{
         put::{self, Occasion},
         read,
     },
-    conflicts::{gate, risks::may_see_version},
+    conflicts::{
+        gate,
+        risks::{is_report, may_see_version},
+    },
     context::Context,
     evidence::pins::{
         FollowedPointer, check_pins, check_pins_since, checked_pointer, pointers_to_follow,
@@ -30,7 +34,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
     }
     let since = check.since.as_deref();
     let repo = cx.require_repo()?;
-    let engrams = visible_holding(cx)?;
+    let engrams = visible_claims(cx)?;
     let shelf = cx.shelf(cx.known_project()?)?;
     let followed: Vec<Box<[FollowedPointer]>> = engrams
         .iter()
@@ -173,14 +177,19 @@ pub(super) fn repin_pointers(
     Ok(pointers)
 }
 
-fn visible_holding(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
+/// The holding claims that the caller may see, without the reports of conflicts: these cite the
+/// evidence of claims that are checked themselves.
+fn visible_claims(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
     let (project, visibility, now) = (cx.project()?, cx.visibility()?, cx.engine.world.now());
     let store = &cx.engine.store;
     let engrams =
         store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MOST)?))?;
     let mut seen = Vec::with_capacity(engrams.len());
     for engram in engrams {
-        if store.read(|tx| may_see_version(tx, &visibility, &engram))? {
+        let is_checked = |tx: &Reader<'_>| {
+            Ok(may_see_version(tx, &visibility, &engram)? && !is_report(tx, &engram)?)
+        };
+        if store.read::<_, Refusal>(is_checked)? {
             seen.push(engram);
         }
     }

@@ -245,18 +245,33 @@ impl TakenNames {
         format!("{name} ({mark})")
     }
 
-    /// Refuses a new name for an agent that another agent has, or one that looks like it.
-    pub(crate) fn refuse_taken(&self, agent: &Agent, name: &str) -> Result<(), Refusal> {
+    /// Refuses a new name for an agent if somebody else has or had it, or one that looks like it:
+    /// their claims would be listed under both. An agent may have back a name that it had.
+    pub(crate) fn refuse_taken(
+        &self,
+        tx: &Reader<'_>,
+        agent: &Agent,
+        name: &str,
+    ) -> Result<(), Refusal> {
         let looks = readings(name);
-        let is_taken = |owned: &&OwnedName| {
+        let resembles = |names: &[String]| {
+            names
+                .iter()
+                .any(|it| readings(it).iter().any(|it| looks.contains(it)))
+        };
+        let is_owned = |owned: &OwnedName| {
             owned.handle != agent.handle && looks.iter().any(|it| owned.looks.contains(it))
         };
-        if self.agents.iter().find(is_taken).is_none() {
+        let is_said = looks.iter().any(|it| self.said.contains(it));
+        let is_taken = is_said
+            || self.agents.iter().any(is_owned)
+            || (!resembles(&tx.names_of(agent, false)?) && resembles(&tx.names_of(agent, true)?));
+        if !is_taken {
             return Ok(());
         }
         Err(Refusal::new(
             Code::SchemaInvalid,
-            "another agent has this name, or one that looks like it",
+            "somebody else has or had this name, or one that looks like it",
             "Choose another name; `engram agents` lists those in use.",
         ))
     }

@@ -5,12 +5,13 @@
 
 use engram_model::{CheckedPointer, Engram, Health, Pointer, PointerInput, Refusal};
 use engram_pointers::{Anchors, Repo, Resolved, View, resolve};
-use engram_store::{Links, open_file};
+use engram_store::{Links, Reader, open_file};
 use sha2::{Digest, Sha256};
 use std::{fs::TryLockError, path::PathBuf};
 
 use crate::{
     Engine, HomeShelf,
+    conflicts::risks::is_report,
     context::{Context, Tree},
     evidence::pins::{
         self, check_pins, check_resolved, checked_pointer, health_of, pointers_to_follow,
@@ -51,13 +52,27 @@ fn tell_stored_health<'e>(
     cx.engine.store.read(|tx| {
         let is_known = tx.worktree_state(tree.project, &tree.worktree)?.is_some();
         for engram in engrams.filter(|it| it.project == tree.project && it.valid_until.is_none()) {
-            engram.health = match tx.health(engram.id, &tree.worktree)? {
-                // It resolved when it was stored, and no change was found since.
-                None if engram.verified && is_known => Some(Health::unchanged()),
-                found => found,
-            };
+            engram.health = stored_health(tx, engram, &tree.worktree, is_known)?;
         }
         Ok(())
+    })
+}
+
+/// The health of a claim at the last check of a tree; `is_known` says whether there was one. The
+/// report of a conflict has none: the claims that it is about have theirs.
+pub(crate) fn stored_health(
+    tx: &Reader<'_>,
+    engram: &Engram,
+    worktree: &str,
+    is_known: bool,
+) -> Result<Option<Health>, Refusal> {
+    if is_report(tx, engram)? {
+        return Ok(None);
+    }
+    Ok(match tx.health(engram.id, worktree)? {
+        // It resolved when it was stored, and no change was found since.
+        None if engram.verified && is_known => Some(Health::unchanged()),
+        found => found,
     })
 }
 
@@ -127,7 +142,11 @@ fn check_health_now(cx: &Context<'_>, tree: &Tree, engrams: &mut [Engram]) -> Re
     let shelf = cx.shelf(Some(tree.project))?;
     let (mut which, mut all) = (Vec::new(), Vec::new());
     for (at, engram) in engrams.iter().enumerate() {
-        if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {
+        let is_over = engram.valid_until.is_some() || engram.redacted;
+        if engram.project != tree.project
+            || is_over
+            || cx.engine.store.read(|tx| is_report(tx, engram))?
+        {
             continue;
         }
         let followed = pointers_to_follow(repo, &shelf, engram, None);

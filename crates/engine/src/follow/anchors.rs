@@ -18,6 +18,7 @@ use engram_store::{Reader, WorktreeState, open_private};
 
 use crate::{
     Engine,
+    conflicts::risks::is_report,
     context::{Context, Tree},
     decide,
     evidence::{
@@ -288,18 +289,23 @@ impl AnchorFollower {
                 let engrams = tx.newest_holding(project, now, before, PAGE)?;
                 let kept = engrams.into_iter().map(|engram| {
                     let kept = tx.health(engram.id, &worktree)?;
-                    Ok((engram, kept))
+                    Ok((is_report(tx, &engram)?, engram, kept))
                 });
                 kept.collect::<Result<Vec<_>, Refusal>>()
             })?;
-            let Some((last, _)) = page.last() else { break };
+            let Some((_, last, _)) = page.last() else {
+                break;
+            };
             before = Some(last.seq);
-            for (engram, kept) in page {
+            for (is_report, engram, kept) in page {
                 let known = match kept {
                     None if engram.seq <= cursor => Some(Health::unchanged()),
                     kept => kept,
                 };
-                self.follow_claim(engine, repo, &engram, known.as_ref());
+                // The claims that a report is about are followed themselves.
+                if !is_report {
+                    self.follow_claim(engine, repo, &engram, known.as_ref());
+                }
                 self.known.extend(
                     known
                         .filter(|it| *it != Health::unchanged())
@@ -365,7 +371,10 @@ impl AnchorFollower {
                         }
                         let read = |tx: &Reader<'_>| Ok(tx.engram(stored.id)?);
                         let engram = engine.store.read::<_, Refusal>(read)?;
-                        if let Some(engram) = engram.filter(|it| it.valid_until.is_none()) {
+                        let holding = engram.filter(|it| it.valid_until.is_none());
+                        if let Some(engram) = holding
+                            && !engine.store.read(|tx| is_report(tx, &engram))?
+                        {
                             self.follow_claim(engine, repo, &engram, None);
                             new.insert(engram.id);
                         }

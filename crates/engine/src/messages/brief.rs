@@ -17,6 +17,7 @@ use crate::{
         screen::screen_text,
     },
     decide,
+    evidence::health::stored_health,
     messages::reached,
 };
 use engram_gateway::{
@@ -24,9 +25,9 @@ use engram_gateway::{
     compose_brief, pin_text,
 };
 use engram_model::{
-    AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
-    GrantKind, GrantState, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Scope,
-    ShownBrief, Spend, Unpinning,
+    AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Figure, GrantKind,
+    GrantState, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Scope, ShownBrief, Spend,
+    Unpinning,
     operation::{Agent, BriefPin, Served},
 };
 use engram_store::{Reader, StoredPin, Traits};
@@ -383,8 +384,7 @@ pub(super) fn candidates_of(
     let worktree = cx.worktree()?;
     let is_looked_at = tx.worktree_state(project, &worktree)?.is_some();
     let candidate = |engram: Engram| {
-        let health = tx.health(engram.id, &worktree)?.map(|it| it.standing);
-        let unchanged = (engram.verified && is_looked_at).then_some(Evidence::Holds);
+        let health = stored_health(tx, &engram, &worktree, is_looked_at)?;
         // Only the user is shown answers as such: for agents, they are claims like any other.
         let answers = match engram.supersedes {
             Some(before) if run.is_none() && engram.agent.is_some() => tx
@@ -396,7 +396,7 @@ pub(super) fn candidates_of(
         Ok::<_, Refusal>(BriefCandidate {
             answers,
             reads: tx.reads_of(project, run, engram.id)?,
-            evidence: health.or(unchanged),
+            evidence: health.map(|it| it.standing),
             ..candidate_of(engram)
         })
     };

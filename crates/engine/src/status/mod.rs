@@ -129,9 +129,12 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
             } else {
                 None
             },
-            sign_of_life: git_folder
-                .filter(|_| user && count.is_empty)
-                .and_then(|it| cx.engine.calls.last_caller(it)),
+            sign_of_life: match git_folder {
+                Some(folder) if user && !tx.has_claim_of_agent(project)? => {
+                    cx.engine.calls.last_caller(folder)
+                }
+                _ => None,
+            },
             watching: watching.clone(),
             agents: count.agents,
             budget,

@@ -7,8 +7,10 @@ use engram_model::{
     OperationKind, ProjectId, Refusal, RequestState, Whereabouts,
 };
 use engram_store::{Attribution, Journalled, Reader};
+use jiff::Timestamp;
 
 use crate::{
+    conflicts::lifecycle::both_hold,
     context::{Context, author::USER, names},
     status::everywhere::whereabouts_of,
 };
@@ -43,7 +45,7 @@ pub(crate) fn list_news(cx: &Context<'_>, since: NewsSince) -> Result<NewsReply,
         let news = tx.news(since.seq, since.at, KINDS, MOST)?;
         let mut rows: HashMap<RowKey, CountedRow> = HashMap::new();
         for entry in news.entries {
-            add_entry(tx, &mut rows, entry)?;
+            add_entry(tx, &mut rows, entry, now)?;
         }
         for (key, row) in &mut rows {
             if key.1 == NewsKind::Drifted {
@@ -86,6 +88,7 @@ fn add_entry(
     tx: &Reader<'_>,
     rows: &mut HashMap<RowKey, CountedRow>,
     entry: Journalled,
+    now: Timestamp,
 ) -> Result<(), Refusal> {
     let by = names::author_of_entry(&Attribution {
         agent: entry.agent.clone(),
@@ -93,7 +96,7 @@ fn add_entry(
         at: entry.at,
         why: None,
     });
-    let Some(news) = news_of(tx, &entry, by)? else {
+    let Some(news) = news_of(tx, &entry, by, now)? else {
         return Ok(());
     };
     let row = rows
@@ -131,19 +134,32 @@ impl EntryNews {
     }
 }
 
-fn news_of(tx: &Reader<'_>, entry: &Journalled, by: String) -> Result<Option<EntryNews>, Refusal> {
+fn news_of(
+    tx: &Reader<'_>,
+    entry: &Journalled,
+    by: String,
+    now: Timestamp,
+) -> Result<Option<EntryNews>, Refusal> {
     if entry.kind() == Some(OperationKind::Stored) {
         // What the user said is no news to them, and a conflict is told by its own entry.
         if is_users(&by) || entry.by == names::ENGINE {
             return Ok(None);
         }
-        let engram = tx.engram_at(entry.seq)?;
+        let Some(engram) = tx.engram_at(entry.seq)? else {
+            return Ok(None);
+        };
+        // A sample is the user's doing, and what was forgotten is known to nobody any more.
+        let is_forgotten =
+            engram.valid_until.is_some() && tx.successor(engram.lineage_id, engram.seq)?.is_none();
+        let engram = Some(engram).filter(|it| !is_forgotten && !it.is_sample());
         return Ok(engram.map(|it| EntryNews::new(NewsKind::Learned, by, it.id, it.claim)));
     }
     Ok(match entry.readable_operation() {
         Some(Operation::Conflicted(found)) => {
             let pair = tx.conflict(found.id)?;
-            if pair.is_none_or(|it| it.status != ConflictStatus::Open) {
+            let pair = pair.filter(|it| it.status == ConflictStatus::Open);
+            // A conflict ends with a side that expired, without an entry.
+            if !pair.map_or(Ok(false), |it| both_hold(tx, &it, now))? {
                 return Ok(None);
             }
             let newer = tx.engram(found.engrams[1])?;
@@ -179,7 +195,7 @@ fn is_users(by: &str) -> bool {
 fn still_drifted(
     tx: &Reader<'_>,
     all: &BTreeSet<EngramId>,
-    now: jiff::Timestamp,
+    now: Timestamp,
 ) -> Result<BTreeSet<EngramId>, Refusal> {
     let mut drifted = BTreeSet::new();
     for id in all {

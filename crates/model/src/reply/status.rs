@@ -54,7 +54,8 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub requests: Option<u64>,
-    /// The agent that called last from this repository; for the user only, while nothing is stored.
+    /// The agent that called last from this repository; for the user only, until an agent
+    /// stores a claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub sign_of_life: Option<SignOfLife>,

@@ -266,6 +266,50 @@ async fn a_refused_read_with_a_reason_is_a_request() {
     assert_eq!(error["request"], Value::Null, "{error}");
 }
 
+/// An agent that has MCP alone hears why it was denied, and does not ask the same again.
+#[tokio::test]
+async fn a_denied_read_says_why_until_there_is_another_reason() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::open(&sandbox, Era::Modern).await;
+    let read = |line: u32| json!({ "pointer": format!("repo:src/ledger.rs#L{line}@HEAD") });
+    for line in 1..=3 {
+        client.ok("engram_deref", read(line)).await;
+    }
+    let wanted = |reason: &str| {
+        let mut asked = read(4);
+        asked["reason"] = json!(reason);
+        asked
+    };
+    let error = client
+        .refused("engram_deref", wanted("Is it looked up?"))
+        .await;
+    let first = error["request"].as_str().unwrap().to_owned();
+    let deny = engram_model::DenyAnswer {
+        id: first.clone(),
+        why: Some("The claim on the ledger says it.".to_owned()),
+    };
+    sandbox
+        .engine
+        .ask(&Caller::User, ask::DenyRequest(deny))
+        .unwrap();
+    for asked in [read(4), wanted("Is it looked up?")] {
+        let error = client.refused("engram_deref", asked).await;
+        assert_eq!(error["request"], first, "{error}");
+        assert_eq!(
+            error["hint"],
+            "The user denied your request to read it: \"The claim on the ledger says it.\". \
+             Work with the claims, or ask again with another `reason`."
+        );
+    }
+    let error = client.refused("engram_deref", read(5)).await;
+    assert_eq!(error["request"], Value::Null, "another pointer: {error}");
+    let error = client
+        .refused("engram_deref", wanted("Who writes it?"))
+        .await;
+    assert_ne!(error["request"], first, "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("was asked"));
+}
+
 #[tokio::test]
 async fn the_brief_is_a_resource_and_spends_nothing() {
     for era in ERAS {

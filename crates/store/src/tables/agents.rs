@@ -145,12 +145,15 @@ impl Reader<'_> {
             .exists([&handle.0])?)
     }
 
-    /// The agents of a project that were opened or closed, or that a person named.
+    /// The agents of a project that were opened, also if they were closed since, or that a person
+    /// named. A connection that named itself owns no name: its client connects again under it. Its
+    /// handle has 26 characters, and it has neither a parent nor a role.
     pub fn name_owners(&self, project: ProjectId) -> Result<Vec<NameOwner>> {
         self.0
             .prepare_cached(
                 "SELECT handle, label, given FROM agent
-                 WHERE project = ?1 AND (given OR closed OR handle IN (SELECT agent FROM token))",
+                 WHERE project = ?1 AND (given OR handle IN (SELECT agent FROM token)
+                   OR (closed AND NOT (length(handle) = 26 AND parent IS NULL AND role IS NULL)))",
             )?
             .query_and_then([project.to_string()], |row| {
                 Ok(NameOwner {
@@ -160,6 +163,33 @@ impl Reader<'_> {
                 })
             })?
             .collect()
+    }
+
+    /// The names that an agent of a project has, or has had; with `others`, those of the other
+    /// agents.
+    pub fn names_of(&self, agent: &Agent, others: bool) -> Result<Vec<String>> {
+        let whose = "project = ?1 AND (handle <> ?2) = ?3";
+        self.0
+            .prepare_cached(&format!(
+                "SELECT label FROM agent WHERE {whose} UNION
+                 SELECT value FROM agent, json_each(earlier) WHERE {whose}"
+            ))?
+            .query_and_then(
+                params![agent.project.to_string(), agent.handle.0, others],
+                |row| Ok(row.get(0)?),
+            )?
+            .collect()
+    }
+
+    /// Whether an agent ever stored a claim in a project.
+    pub fn has_claim_of_agent(&self, project: ProjectId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM journal INDEXED BY journal_lately
+                 WHERE project = ?1 AND kind = 'stored' AND agent IS NOT NULL LIMIT 1",
+            )?
+            .exists([project.to_string()])?)
     }
 
     /// The names that appear in a project without an agent: those that a person gave, and those

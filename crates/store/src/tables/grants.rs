@@ -317,6 +317,17 @@ impl Grants<'_> {
         Ok(all.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// The last requests of an agent itself, newest first; at most `most`.
+    pub fn last_requests_of(&self, agent: &AgentId, most: usize) -> Result<Vec<ReadRequest>> {
+        self.0
+            .prepare_cached(&format!(
+                "{REQUEST} WHERE asked.agent = ?1 AND asked.kind = 'requested'
+                 ORDER BY asked.recorded_at DESC, asked.seq DESC LIMIT ?2"
+            ))?
+            .query_and_then(params![agent.0, most as i64], request)?
+            .collect()
+    }
+
     /// The waiting request of an agent for this pointer.
     pub fn waiting(&self, agent: &AgentId, pointer: &str) -> Result<Option<String>> {
         Ok(self

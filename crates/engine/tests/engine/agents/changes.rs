@@ -3,7 +3,7 @@
 
 use engram_engine::Treatment;
 use engram_model::{
-    AgentChange, AgentEdit, AgentId, AgentStatus, Answered, Caller, Code, Deref, GrantState,
+    AgentChange, AgentEdit, AgentId, AgentStatus, Answered, Caller, Code, Deref, Draft, GrantState,
     PointerInput, Refusal, RequestState, WhichRequests, ask,
 };
 
@@ -11,7 +11,7 @@ use super::read_requests::request;
 use crate::fixture::{
     Asked, POINTER, Sandbox, USER,
     agents::{agent_named, grant_wanted, issue_grant, open_agent, open_family},
-    draft, refused,
+    draft, handle_of, refused,
 };
 
 fn change(engine: &Asked, who: &Caller, name: &str, what: AgentEdit) -> Result<Answered, Refusal> {
@@ -104,6 +104,43 @@ fn no_agent_gets_a_name_that_is_anothers_or_looks_like_it() {
     // The name stays taken after its agent was closed.
     change(&engine, &USER, "bob", AgentEdit::Close).unwrap();
     refused(rename(&engine, "ada", "bob"), Code::SchemaInvalid);
+}
+
+/// A client that connects again after the user closed its last connection is called as before.
+#[test]
+fn a_closed_connection_leaves_its_name_to_the_next_one() {
+    let engine = Sandbox::open_new();
+    let author = |name: &str| {
+        let agent = engine.agent(name);
+        let claim = format!("The ledger is append-only, says {}.", handle_of(&agent).0);
+        let id = engine.put(&agent, draft(&claim)).unwrap().id;
+        let told = engine.get(&USER, id).unwrap().provenance.created_by;
+        (handle_of(&agent).0, told)
+    };
+    let (first, name) = author("codex");
+    assert_eq!(name, "codex");
+    change(&engine, &USER, &first, AgentEdit::Close).unwrap();
+    assert_eq!(author("codex").1, "codex");
+}
+
+/// Claims are listed by the names of their authors, so a name is never that of two.
+#[test]
+fn a_name_that_an_agent_gave_itself_or_had_before_is_taken() {
+    let (_sandbox, engine) = open_family();
+    engine
+        .put(&engine.agent("zed"), draft("The ledger is append-only."))
+        .unwrap();
+    refused(rename(&engine, "ada", "zed"), Code::SchemaInvalid);
+    rename(&engine, "ada", "backend").unwrap();
+    refused(rename(&engine, "bob", "ada"), Code::SchemaInvalid);
+    rename(&engine, "ada", "ada").unwrap();
+    assert_eq!(status_of(&engine, "ada").name, "ada");
+    let by_hand = Draft {
+        agent: Some("max".to_owned()),
+        ..draft("The port is 8080.")
+    };
+    engine.put(&USER, by_hand).unwrap();
+    refused(rename(&engine, "ada", "max"), Code::SchemaInvalid);
 }
 
 #[test]

@@ -278,10 +278,11 @@ fn a_token_in_place_of_a_handle_is_refused_and_not_kept() {
     assert!(calls.contains("ada") && !calls.contains(&token), "{calls}");
 }
 
-/// The user sees that an agent called and asked before it stored anything; no agent sees that of
-/// another, and nobody from another repository.
+/// The user sees that an agent called and asked before any agent stored a claim, also beside the
+/// user's own claims and the sample; no agent sees that of another, and nobody from another
+/// repository.
 #[test]
-fn a_call_is_a_sign_of_life_until_something_is_stored() {
+fn a_call_is_a_sign_of_life_until_an_agent_stores_a_claim() {
     let sandbox = Sandbox::new();
     make_repository(&sandbox.path("other"));
     let engine = sandbox.open();
@@ -309,6 +310,9 @@ fn a_call_is_a_sign_of_life_until_something_is_stored() {
     // A name of the user's is shown as that of an agent.
     engine.0.ask(&eve, ask::Status).unwrap();
     assert_ne!(seen(&engine.0, &USER).unwrap().agent, "you");
+    engine.claim("The user knows this.");
+    engine.0.ask(&USER, ask::LoadSample).unwrap();
+    assert!(seen(&engine.0, &USER).is_some());
     engine.put(&ada, draft("Retries use full jitter.")).unwrap();
     assert_eq!(seen(&engine.0, &USER), None);
 }

@@ -177,6 +177,31 @@ fn news_of_all_repositories_is_told_by_agent() {
     drop(sandbox);
 }
 
+/// What ended by itself or was forgotten needs nobody, and the sample is the user's own doing.
+#[test]
+fn what_is_over_is_no_news() {
+    let (sandbox, here, _there) = open_two();
+    let ada = here.agent("ada");
+    let news = || {
+        let reply = here.0.ask(&USER, ask::News(NewsSince::default())).unwrap();
+        let rows = reply.rows.iter();
+        rows.map(|it| (it.what, it.count)).collect::<Vec<_>>()
+    };
+    here.put(&ada, draft(SHORT)).unwrap();
+    let second = here.put(&here.agent("bob"), draft(LONG)).unwrap();
+    let both = [
+        (NewsKind::Contradicted, 1),
+        (NewsKind::Learned, 1),
+        (NewsKind::Learned, 1),
+    ];
+    assert_eq!(news(), both);
+    here.forget(&USER, second.id).unwrap();
+    assert_eq!(news(), [(NewsKind::Learned, 1)]);
+    here.0.ask(&USER, ask::LoadSample).unwrap();
+    assert_eq!(news(), [(NewsKind::Learned, 1)]);
+    drop(sandbox);
+}
+
 /// The window counts what waits in every repository, in its title and its rail.
 #[test]
 fn what_waits_in_any_repository_is_told_at_a_change() {

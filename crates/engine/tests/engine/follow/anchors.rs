@@ -2,6 +2,7 @@
 //! over when another ends.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::PathBuf,
     sync::mpsc::Receiver,
@@ -9,10 +10,14 @@ use std::{
 };
 
 use engram_engine::Subscription;
-use engram_model::{Anchored, Caller, Change, EngramId, Evidence, Feed, Filter, Health, ask};
+use engram_model::{
+    Anchored, Caller, Change, Check, EngramId, Evidence, Feed, Filter, Health, ask,
+};
 
 use crate::fixture::{
-    Asked, Sandbox,
+    Asked, LONG, SHORT, Sandbox, USER,
+    conflicts::{conflict, conflicts_in},
+    draft_citing,
     evidence::{SPAN, STEPS, Tree, claim_citing, health_of, line_of},
     head,
 };
@@ -101,6 +106,35 @@ fn a_process_that_stays_journals_what_became_of_evidence() {
         "evidence unchanged",
         "another process reads the same"
     );
+}
+
+/// The report of a conflict cites the lines of both sides. Nobody can confirm it, so its own drift
+/// would never end, and the brief must go on warning of the conflict.
+#[test]
+fn the_report_of_a_conflict_never_drifts() {
+    let sandbox = Sandbox::new();
+    let followed = follow(sandbox.open());
+    let at = &followed.at;
+    let by = |name: &str, claim: &str| at.put(&at.agent(name), draft_citing(claim, SPAN)).unwrap();
+    let first = by("ada", SHORT);
+    let second = by("bob", LONG);
+    let found = conflict(at, conflicts_in(&second)[0]);
+    let tree = Tree(sandbox.path("repo"));
+    tree.replace("src/lib.rs", "value_42", "other_42");
+    let both = BTreeSet::from([first.id, second.id]);
+    let news = std::iter::from_fn(|| followed.news.recv_timeout(PATIENCE).ok());
+    let drifted: BTreeSet<EngramId> = news.take(2).map(|it| it.id).collect();
+    assert_eq!(drifted, both);
+    assert_eq!(at.status(&USER).unwrap().drifted, 2);
+    let checked =
+        at.0.ask(&USER, ask::CheckPointers(Check::default()))
+            .unwrap();
+    let listed: Vec<EngramId> = checked.engrams.iter().map(|it| it.id).collect();
+    assert_eq!(listed, [second.id, first.id]);
+    let risk = found.risk.unwrap();
+    assert_eq!(at.get(&USER, risk).unwrap().health, None);
+    let brief = at.0.ask(&USER, ask::Brief).unwrap();
+    assert!(brief.lines.iter().any(|it| it.engram == Some(risk)));
 }
 
 /// An agent's process may follow the tree that a window shows. Nothing else happens when it ends.

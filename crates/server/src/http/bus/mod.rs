@@ -242,18 +242,18 @@ fn bus_routes() -> Vec<BusRoute> {
         BusRoute::new("post", "/agent/{id}/turn", post(calls::next_turn), schema_of::<Turned>, "Begin another turn of a child.")
             .optional_body(schema_of::<calls::TurnBody>),
         BusRoute::new("get", "/conflicts", get(conflicts::list), schema_of::<ConflictsReply>,
-            "Claims that cannot both hold; the worst first.").query(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
-        BusRoute::new("get", "/conflicts/{id}", get(conflicts::show), schema_of::<Conflict>, "One conflict, with both sides."),
+            "List the conflicts, the worst first.").query(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
+        BusRoute::new("get", "/conflicts/{id}", get(conflicts::show), schema_of::<Conflict>, "Read one conflict, with both sides."),
         BusRoute::new("post", "/conflicts/{id}", post(conflicts::settle), schema_of::<ResolveReply>,
             "Settle a conflict, or undo its verdict.").body(schema_of::<conflicts::ResolutionBody>),
         BusRoute::new("post", "/hook/on_child_response", post(calls::on_child_response), schema_of::<SentReply>,
-            "A child responded: its message is sent to its parent.").body(agent_message_schema::<ChildMessage>),
+            "Send the response of a child to its parent.").body(agent_message_schema::<ChildMessage>),
         BusRoute::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), schema_of::<SentReply>,
-            "A parent tells its children: its message is sent, with what the brief adds.").body(agent_message_schema::<ParentMessage>),
+            "Send the message of a parent to its children, with the lines of the brief that they need.").body(agent_message_schema::<ParentMessage>),
         BusRoute::new("post", "/hook/on_rag_result", post(calls::on_rag_result), schema_of::<RagReply>,
-            "Retrieval found something: pointers first, excerpts within the budget.").body(schema_of::<calls::RagResultBody>),
+            "Turn what retrieval found into pointers, with excerpts within the budget.").body(schema_of::<calls::RagResultBody>),
         BusRoute::new("post", "/hook/on_sam_read", post(calls::on_sam_read), schema_of::<SamReply>,
-            "An event is read: its pointer and how it begins.").body(schema_of::<calls::SamReadBody>),
+            "Get the pointer to an event, and how it begins.").body(schema_of::<calls::SamReadBody>),
     ]
 }
 

@@ -44,7 +44,7 @@ pub(super) fn document(bus_routes: &[BusRoute], limits: &Limits) -> Value {
         "info": {
             "title": "Engram",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The bus of orchestrators and agents. 400: a body is not as described here. 403: it was understood, and refused for what it says. The code of a refusal never changes its spelling; its hint says what to do next.",
+            "description": "The API for orchestrators and agents. 400: the body does not match its schema. 403: the body matches, but the request is refused. Each refusal has a code, which is stable, and a hint that says what to do next.",
         },
         "servers": [{ "url": "/" }],
         "security": [{ "token": [] }],
