@@ -163,7 +163,7 @@ fn deref_of(deref: &DerefArgs) -> Result<Deref, Refusal> {
         max_tokens: deref.max_tokens,
         turn: deref.turn.clone(),
         budget_token: deref.budget_token.clone(),
-        reason: None,
+        reason: deref.reason.clone(),
     })
 }
 

@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    args::{Cli, FeedArgs, PointersVerb, ServeArgs, ToolsetArg, Verb},
+    args::{Cli, FeedArgs, PointersVerb, ProjectMemory, ServeArgs, ToolsetArg, Verb},
     batch, conflicts, connect, dashboard, doctor,
     elsewhere::Elsewhere,
     out, pointers, print,
@@ -92,6 +92,13 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
     match (verb, &reply) {
         (Verb::Sample { remove: true }, Reply::Sample(sample)) if !json => {
             print::print_removed(sample);
+        }
+        (Verb::Project { how }, _) if !json => {
+            out::print_line(match how {
+                ProjectMemory::Own => "This repository has a memory of its own.",
+                ProjectMemory::Share => "This repository uses the memory of the original.",
+            });
+            print::print_reply(&reply, json);
         }
         (Verb::Conflicts(asked), Reply::Conflicts(page)) if !json => {
             out::print_line(&conflicts::conflicts_text(page, &filter_of(asked)));

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engram_model::{Client, FileChange, Refusal};
+use engram_model::{Client, Code, FileChange, Refusal};
 
 use crate::{
     EntryOwner, agents,
@@ -77,6 +77,17 @@ pub(crate) struct FileEdit {
     pub(crate) named: PathBuf,
     pub(crate) file: Configuration,
     after: Option<String>,
+    /// Why undo leaves our part in the file.
+    pub(crate) kept: Option<Refusal>,
+}
+
+/// Why undo leaves advice that another connected agent reads.
+fn read_by_others() -> Refusal {
+    Refusal::new(
+        Code::ScopeDenied,
+        "another connected agent reads it",
+        "It goes with the last of them.",
+    )
 }
 
 impl FileEdit {
@@ -101,6 +112,7 @@ impl FileEdit {
             named,
             after: Some(after),
             file,
+            kept: None,
         })
     }
 
@@ -118,8 +130,11 @@ impl FileEdit {
             named,
             file,
             after: None,
+            kept: None,
         };
         let record = edit.record();
+        let is_kept = record.as_ref().is_some_and(|it| it.is_of_others(client));
+        edit.kept = (is_kept && edit.before().is_some()).then(read_by_others);
         edit.after = match (edit.before(), record) {
             (None, _) => None,
             (Some(now), Some(known)) if known.is_of_others(client) => Some(now.to_owned()),

@@ -157,11 +157,11 @@ impl ConfigurationChange {
         changes.map(|it| (&*it.named, &*it.file.path))
     }
 
-    /// Returns the files of advice that stay unchanged although they should change, each with the
-    /// reason.
+    /// Returns the files of advice that stay as they are although our part would go or come, each
+    /// with the reason.
     pub fn left_files(&self) -> impl Iterator<Item = (&Path, &Refusal)> {
         self.advice.iter().filter_map(|it| match it {
-            Advice::Edit(_) => None,
+            Advice::Edit(edit) => edit.kept.as_ref().map(|why| (&*edit.named, why)),
             Advice::Left(path, why) => Some((&**path, why)),
         })
     }

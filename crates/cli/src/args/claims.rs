@@ -94,6 +94,9 @@ pub(crate) struct DerefArgs {
     /// The token of a grant to this agent, spent instead of its budget
     #[arg(long, value_name = "TOKEN", requires = "agent")]
     pub(crate) budget_token: Option<String>,
+    /// Why the agent needs it: if its budget refuses, this asks its parent or you
+    #[arg(long, value_name = "TEXT", requires = "agent")]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Args, Debug)]

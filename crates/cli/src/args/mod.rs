@@ -29,6 +29,8 @@ const EVERYWHERE: &str = "Everywhere";
 #[command(
     name = "engram",
     version,
+    subcommand_required = true,
+    arg_required_else_help = true,
     after_help = "Examples:
   engram connect claude                     let Claude Code use this memory
   engram put --claim 'Retries use full jitter, 200 ms base.' --pointer 'repo:src/retry.rs#L12-L30@HEAD'

@@ -102,6 +102,14 @@ fn permissions_as_the_command_prints_them() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{args:?}");
         assert!(!ran.out.trim().is_empty(), "{args:?}");
     }
+    let why = "Is the lock held?";
+    let asked = sandbox.run(&[
+        "--json", "deref", POINTER, "--agent", "ada", "--reason", why,
+    ]);
+    let error: Value = serde_json::from_str(&asked.err).unwrap();
+    let waiting = sandbox.json(&["requests"]);
+    assert_eq!(waiting["requests"][0]["id"], error["error"]["request"]);
+    assert_eq!(waiting["requests"][0]["reason"], why);
 }
 
 #[test]

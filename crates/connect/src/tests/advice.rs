@@ -341,6 +341,13 @@ fn an_import_goes_with_its_agent() {
     write(|| connect(Client::Claude));
     write(|| connect(Client::Zed));
     assert!(claude.exists());
+    let kept = at.undo();
+    let left: Vec<_> = kept.left_files().collect();
+    let [(path, why)] = left[..] else {
+        panic!("{left:?}")
+    };
+    assert_eq!(path, at.path());
+    assert_eq!(why.message, "another connected agent reads it");
     write(|| at.undo());
     assert_eq!((claude.exists(), at.path().exists()), (false, true));
     write(|| ConfigurationChange::undo(Client::Zed, &at.place).unwrap());
