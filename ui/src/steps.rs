@@ -130,7 +130,9 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
         }
         Change::Forgotten(id) => {
             let known = all.get(id);
+            // A sample is removed as a whole, and made anew.
             let is_part = later.by_verdict.contains(id)
+                || known.is_some_and(|it| it.is_sample())
                 || later.stored_at.contains(&entry.at)
                 || known.is_some_and(|it| it.lost.is_some() || it.asks.is_some())
                 || known.is_some_and(|it| is_new_of_person(it));
@@ -343,6 +345,19 @@ mod tests {
                 (say::steps::SETTLED, "stands".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn to_remove_a_sample_is_no_step() {
+        let sample = json!({
+            "tags": ["sample"], "topic": "sample/retry", "scope": "run",
+            "valid_until": "2026-01-09T09:00:00Z",
+        });
+        let steps = states_of(vec![
+            (None, json!({"kind": "forgotten", "with": id(3)})),
+            (Some("h1"), stored_change(3, Some("h1"), sample)),
+        ]);
+        assert_eq!(steps, []);
     }
 
     #[test]

@@ -67,8 +67,6 @@ pub(crate) fn FirstRun() -> impl IntoView {
         Link::Lost => say::first::LOST,
     };
     let is_lost = move || app.connection.link.get() == Link::Lost;
-    look_for_life(app);
-    let life = move || sign_of_life(app);
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome" id=WELCOME tabindex="-1">
@@ -78,7 +76,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
                 </p>
                 <div class="watch">
                     <p class="waiting" data-testid="waiting" role="status"><span class="pulse" hidden=is_lost aria-hidden="true"></span>{waiting}</p>
-                    <p class="sign-of-life" data-testid="sign-of-life" hidden=move || life().is_none()>{life}</p>
+                    <LastCall />
                 </div>
                 <p class="sample" hidden=move || !is_nowhere.get() data-testid="nowhere">
                     <button hidden=!app.backend().switches_repositories() on:click=move |_| app.frame.over.set(Some(Over::Repositories))>{say::first::OPEN}</button>
@@ -106,6 +104,15 @@ pub(crate) fn FirstRun() -> impl IntoView {
             </div>
         </main>
     }
+}
+
+/// Who called last, until an agent stores a claim.
+#[component]
+fn LastCall() -> impl IntoView {
+    let app = App::here();
+    look_for_life(app);
+    let life = move || sign_of_life(app);
+    view! { <p class="sign-of-life" data-testid="sign-of-life" hidden=move || life().is_none()>{life}</p> }
 }
 
 /// Asks again while the page is shown, since the journal does not record that an agent asked.
@@ -149,7 +156,7 @@ pub(crate) fn SampleNote() -> impl IntoView {
         is_here.get().then(|| {
             view! {
                 <div class="sample-note" role="note" data-testid="sample-note">
-                    <p>{say::first::SAMPLE_HERE}</p>
+                    <div><p>{say::first::SAMPLE_HERE}</p><LastCall /></div>
                     <button data-testid="remove-sample" on:click=remove>{say::first::SAMPLE_REMOVE}</button>
                 </div>
             }

@@ -136,6 +136,9 @@ impl EngramList {
     /// [`EngramList::release`]. Returns how many engrams are new.
     pub fn live(&mut self, entries: Vec<Entry>, hold: bool) -> usize {
         let mut new = 0;
+        // Claims come as they are when the entries are read, with what was said of them since.
+        let stored = entries.iter().filter_map(|it| it.change.stored());
+        let counted: HashSet<EngramId> = stored.map(|it| it.id).collect();
         for entry in entries {
             if entry.seq <= self.head {
                 continue; // sent again after a reconnect
@@ -156,6 +159,7 @@ impl EngramList {
                     }
                     new += usize::from(self.arrive(engram, hold));
                 }
+                Change::Corroborated(id) if counted.contains(&id) => {}
                 Change::Corroborated(id) => self.edit(id, |it| it.figures.corroborations += 1),
                 Change::Forgotten(id) => {
                     self.doubt([id]);

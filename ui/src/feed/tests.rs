@@ -271,6 +271,23 @@ fn closing_a_window_shows_on_the_row() {
     assert_eq!(feed.newer(engram(4, "").id), Some(engram(7, "").id));
 }
 
+/// A claim that was repeated at once arrives as it is by then.
+#[test]
+fn a_repetition_that_comes_with_its_claim_counts_once() {
+    let mut feed = loaded(1..=1, None);
+    let mut said = engram(2, "said by two");
+    said.figures.corroborations = 1;
+    let id = said.id;
+    let entries = vec![
+        entry(2, Change::Stored(Box::new(said))),
+        entry(3, Change::Corroborated(id)),
+    ];
+    feed.live(entries, false);
+    assert_eq!(feed.get(id).unwrap().figures.corroborations, 1);
+    feed.live(vec![entry(4, Change::Corroborated(id))], false);
+    assert_eq!(feed.get(id).unwrap().figures.corroborations, 2);
+}
+
 #[test]
 fn what_becomes_durable_shows_on_the_row() {
     let end = "2026-11-20T12:00:00Z".parse().unwrap();

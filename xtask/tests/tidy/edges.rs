@@ -372,7 +372,11 @@ fn modules_are_read_from_lists_and_paths() {
 const LEADS: &[(&str, &[&str])] = &[
     (
         "agents",
-        &["frame/status_line.rs", "views/requests/hand_on.rs"],
+        &[
+            "frame/status_line.rs",
+            "views/brief/state.rs",
+            "views/requests/hand_on.rs",
+        ],
     ),
     (
         "conflicts",

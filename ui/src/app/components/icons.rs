@@ -35,7 +35,9 @@ impl Icon {
             }
             Self::Search => "M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5",
             Self::Copy => "M9 9h10v11H9zM15 9V4H5v11h4",
-            Self::Check | Self::Of(Kind::Decision) => "M5 12.5l4.5 4.5L19 7.5",
+            Self::Check => "M5 12.5l4.5 4.5L19 7.5",
+            // A flag: it was planted here.
+            Self::Of(Kind::Decision) => "M6.5 20.5V4.5M6.5 5.5h11l-2.500 3.750 2.500 3.750h-11",
             Self::Chevron => "M9 6l6 6-6 6",
             Self::Alert | Self::Of(Kind::Risk) => "M12 4 3 19.5h18zM12 10v4.5M12 16.9v.2",
             Self::Close => "M6 6l12 12M18 6 6 18",

@@ -184,6 +184,14 @@ impl Frame {
         self.tell(text, hint, true, false, 12);
     }
 
+    /// Removes a warning: it is about what the person has left.
+    pub(crate) fn drop_warning(self) {
+        let is_error = |it: &Option<Toast>| it.as_ref().is_some_and(|it| it.is_error);
+        if self.toast.with_untracked(is_error) {
+            self.toast.set(None);
+        }
+    }
+
     /// Reports what was done to a claim, with a way to undo it.
     pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
         let name = match selection::short_name(claim) {
@@ -240,18 +248,13 @@ impl Frame {
 
 /// Removes notices of requests that failed while the connection was lost.
 pub(super) fn clear_failures(app: App) {
-    if app
-        .frame
-        .toast
-        .with_untracked(|it| it.as_ref().is_some_and(|it| it.is_error))
-    {
-        app.frame.toast.set(None);
-    }
+    app.frame.drop_warning();
     app.list.clear_refusals();
     app.reading.refused.set(None);
 }
 
-/// Undoes the last action, newest step first. Steps that fail can be tried again.
+/// Undoes the last action, newest step first. What was not tried, as without a connection, can be
+/// tried again; a step that was refused was overtaken, and the next undo goes on to the one before.
 pub(crate) fn undo_last(app: App) {
     let mut all = app.frame.undo.get_untracked();
     if all.is_empty() {
@@ -266,9 +269,8 @@ pub(crate) fn undo_last(app: App) {
     spawn_local(async move {
         let take_back = async |it: Undo| (it.take_back)(app).await;
         let outcome = app.batch.each(all, take_back).await;
-        let failed = outcome.refused.iter().chain(&outcome.left).cloned();
-        let failed: Vec<Undo> = failed.collect();
-        let mut all = outcome.done.iter().map(|it| &it.0).chain(&failed);
+        let failed = outcome.refused.iter().chain(&outcome.left);
+        let mut all = outcome.done.iter().map(|it| &it.0).chain(failed);
         let is_of_conflicts = all.all(|it| it.of == say::CONFLICTS);
         let noun = if is_of_conflicts {
             say::CONFLICTS
@@ -286,7 +288,7 @@ pub(crate) fn undo_last(app: App) {
             }
             (true, _) => app.frame.say(&text, ""),
             (false, _) => {
-                app.frame.say_all_done(&text, &why, true, failed);
+                app.frame.say_all_done(&text, &why, true, outcome.left);
                 app.frame.undo_of.set_value(of);
             }
         }

@@ -41,6 +41,7 @@ pub(crate) fn Modal(
             return;
         };
         if is_open && !dialog.open() {
+            app.frame.drop_warning();
             if let Err(error) = dialog.show_modal() {
                 dom::log(&format!("{error:?}"));
             }

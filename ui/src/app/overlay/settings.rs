@@ -5,7 +5,6 @@ use std::sync::Arc;
 use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::connect;
 use crate::{
     app::{
         act,
@@ -299,11 +298,16 @@ fn Links(is_here: bool) -> impl IntoView {
 #[component]
 fn Agents() -> impl IntoView {
     let app = App::here();
+    let hint = if app.backend().connects() {
+        say::connect::MEANS
+    } else {
+        say::connect::SHOWS_COMMANDS
+    };
     view! {
         <div class="choice">
             <span class="name">{say::settings::AGENTS}</span>
             <div class="entry log">
-                <p class="hint">{connect::explanation()}</p>
+                <p class="hint">{hint}</p>
                 <button data-testid="connect-agents" on:click=move |_| act::perform(app, Act::Connect)>{say::connect::OPEN}</button>
             </div>
         </div>

@@ -254,6 +254,21 @@ fn begin_in(app: App, root: String, within: SwitchPlace) {
     begin_anew(app);
 }
 
+/// How many conflicts and requests wait in all repositories that the window knows.
+pub(crate) fn count_waiting(app: App) -> u64 {
+    let front = app.repositories.front.get();
+    let behind = app.repositories.opened.with(|all| {
+        let behind = all.iter().filter(|it| Some(&it.path) != front.as_ref());
+        behind.map(|it| it.conflicts + it.requests).sum::<u64>()
+    });
+    let here = app.status.with(|it| {
+        let status = it.as_ref();
+        let counts = status.map(|it| it.conflicts.unwrap_or(0) + it.requests.unwrap_or(0));
+        counts.unwrap_or(0)
+    });
+    here + behind + app.repositories.others.get()
+}
+
 /// Tracks the repositories that are open in this window, for as long as the page lives.
 pub(crate) fn follow_opened(app: App, after: u64) {
     if !app.backend().switches_repositories() {

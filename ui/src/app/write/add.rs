@@ -16,7 +16,7 @@ use crate::{
         state::App,
         views::feed,
     },
-    drafts::{Drafts, may_keep},
+    drafts::{Drafts, is_of_secret},
     words::{self, say},
 };
 
@@ -35,6 +35,8 @@ pub(super) struct NewClaim {
     about: Option<(String, Arc<[SourceLine]>)>,
     is_saving: bool,
     refusal: Option<Refusal>,
+    /// Whether it was ever refused for a secret.
+    had_secret: bool,
 }
 
 impl NewClaim {
@@ -51,7 +53,7 @@ impl NewClaim {
 
     /// Returns what to keep of the draft; nothing before a claim is typed.
     pub(super) fn draft_to_keep(&self) -> Drafts {
-        if self.claim.trim().is_empty() || !may_keep(self.refusal.as_ref()) {
+        if self.claim.trim().is_empty() || self.had_secret {
             return Drafts::default();
         }
         Drafts {
@@ -69,6 +71,7 @@ impl NewClaim {
             claim: std::mem::take(&mut self.claim),
             topic: std::mem::take(&mut self.topic),
             kind: self.kind,
+            had_secret: self.had_secret,
             ..Self::default()
         };
     }
@@ -151,9 +154,10 @@ fn save_new(app: App) {
                 if app.frame.over.get_untracked() != Some(Over::Add) {
                     app.frame.complain(refusal.clone());
                 }
-                app.write
-                    .new
-                    .update(|it| (it.is_saving, it.refusal) = (false, Some(refusal)));
+                app.write.new.update(|new| {
+                    new.had_secret |= is_of_secret(&refusal);
+                    (new.is_saving, new.refusal) = (false, Some(refusal));
+                });
             }
         }
     });

@@ -17,7 +17,7 @@ use crate::{
         state::App,
         views::{self, feed},
     },
-    drafts::may_keep,
+    drafts::is_of_secret,
     suggestion::{Suggestion, suggestion_for},
     words::{self, say},
 };
@@ -31,6 +31,8 @@ pub(super) struct Correction {
     is_open: bool,
     pub(super) is_saving: bool,
     refusal: Option<Refusal>,
+    /// Whether it was ever refused for a secret.
+    had_secret: bool,
 }
 
 impl Correction {
@@ -44,7 +46,7 @@ impl Correction {
 
     /// Returns what to keep of the draft.
     pub(super) fn draft_to_keep(&self) -> Option<String> {
-        may_keep(self.refusal.as_ref()).then(|| self.text.clone())
+        (!self.had_secret).then(|| self.text.clone())
     }
 }
 
@@ -147,6 +149,7 @@ fn save_correction(app: App, engram: &Engram) {
                     app.frame.complain(refusal.clone());
                 }
                 change_correction(app, id, |correction| {
+                    correction.had_secret |= is_of_secret(&refusal);
                     (correction.is_saving, correction.is_open, correction.refusal) =
                         (false, true, Some(refusal));
                 });

@@ -30,12 +30,16 @@ impl MarkedSpan {
         marked_pointer(&self.source, self.marking.lines())
     }
 
-    /// The lines themselves.
+    /// The lines themselves, without the marks of the evidence that they were found beside.
     pub(super) fn lines(&self) -> Arc<[SourceLine]> {
         let Lines { start, end } = self.marking.lines();
         let all = self.source.lines.iter();
-        let marked = all.filter(|it| (start..=end).contains(&it.number));
-        marked.cloned().collect()
+        let own = all.filter(|it| (start..=end).contains(&it.number));
+        own.map(|it| SourceLine {
+            marked: false,
+            ..it.clone()
+        })
+        .collect()
     }
 }
 

@@ -36,7 +36,7 @@ pub const NOT_YOURS_HINT: &str = "Correct the claim in the feed: the line follow
 /// The parts of a brief, as headings.
 pub mod part {
     pub const PIN: &str = "Pinned";
-    pub const TODOS: &str = "To-dos";
+    pub const TODOS: &str = "To-dos and answers";
     pub const MATTER: &str = "What matters now";
     pub const CONSTRAINT: &str = "Constraints";
     pub const RISK: &str = "Risks";

@@ -5,6 +5,7 @@ pub const OPEN: &str = "Connect an agent…";
 pub const MEANS: &str = "You see each change before it is written, and can undo it.";
 pub const MEANS_COMMANDS: &str =
     "Run one of these in a terminal, in your repository. It shows the change before making it.";
+pub const SHOWS_COMMANDS: &str = "Lists the commands that connect an agent.";
 pub const IN_TERMINAL: &str = "Or in a terminal";
 pub const HERE: &str = "connected";
 pub const ELSEWHERE: &str = "connected to another Engram";

@@ -35,7 +35,7 @@ pub const ANSWERING: &str = "Answering";
 pub const WHY: &str = "Reason for denying";
 pub const WHY_HINT: &str = "Optional, shown to the agent";
 pub const WHY_DENIED: &str = "Why deny it?";
-pub const WHY_DENIED_HINT: &str = "Enter denies the request";
+pub const WHY_DENIED_HINT: &str = "Optional, shown to the agent. Enter denies the request";
 pub const GRANTED: &str = "Granted";
 pub const DENIED: &str = "Denied";
 pub const REVOKED: &str = "Revoked: the grant can no longer be used";
@@ -72,9 +72,10 @@ pub fn by_whom(name: &str, when: &str) -> String {
     format!("answered by {name}, {when}")
 }
 
-/// The status of a grant; follows the name of its giver.
-pub fn open_until(time: &str) -> String {
-    format!("open until {time}")
+/// The status of a grant and its limit; follows the name of its giver.
+pub fn open_until(time: &str, limit: Option<&str>) -> String {
+    let limit = limit.map_or_else(String::new, |it| format!(", for at most {it}"));
+    format!("open until {time}{limit}")
 }
 
 /// Under the cap, if the span is longer.

@@ -21,6 +21,17 @@ pub const CONTRADICTED: &str = "is in";
 pub const ASKED: &str = "made";
 pub const DRIFTED: &str = "Evidence changed for";
 
+/// Instead of [`NONE_MEANS`], while earlier conflicts or requests wait.
+pub fn still_waiting(count: u64) -> String {
+    let (waiting, wait) = if count == 1 {
+        ("1 earlier conflict or request".to_owned(), "waits")
+    } else {
+        let count = crate::words::thousands(count);
+        (format!("{count} earlier conflicts and requests"), "wait")
+    };
+    format!("{waiting} still {wait}. Press F to look further back.")
+}
+
 /// The choice of what is new since the last look, with its time.
 pub fn since(time: &str) -> String {
     format!("{SINCE_LOOK} ({time})")

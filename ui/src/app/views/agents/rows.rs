@@ -42,6 +42,11 @@ pub(super) fn group(agents: Vec<AgentStatus>) -> Vec<AgentRow> {
     rows
 }
 
+/// The newest agent of each row.
+pub(crate) fn newest_of_rows(agents: Vec<AgentStatus>) -> Vec<AgentStatus> {
+    group(agents).into_iter().map(|it| it.agent).collect()
+}
+
 /// The newest connection of the row that this agent is in, unless that is the agent itself or closed.
 pub(crate) fn successor_of(agents: Vec<AgentStatus>, handle: &AgentId) -> Option<AgentStatus> {
     let rows = group(agents);

@@ -15,6 +15,7 @@ use crate::{
         part::part,
         reading,
         state::App,
+        views::agents::rows::newest_of_rows,
     },
     commands::Act,
     tags::Tag,
@@ -67,7 +68,7 @@ pub(super) fn follow(app: App) {
         app.stale.track(Tag::Status);
         spawn_local(async move {
             if let Ok(reply) = app.ask(ask::Agents).await {
-                let mut agents = reply.agents;
+                let mut agents = newest_of_rows(reply.agents);
                 agents.retain(|it| !it.is_hidden && !it.is_closed);
                 app.views.brief.agents.set(agents);
             }

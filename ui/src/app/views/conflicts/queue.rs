@@ -272,7 +272,7 @@ pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
 }
 
 /// Suggests a wording to begin a merge with: one sentence if the sides differ in one place, else
-/// both.
+/// the newer one. Both sentences together would contradict each other.
 pub fn suggest_merge(conflict: &Conflict) -> String {
     let (a, b) = (conflict.a.claim.trim(), conflict.b.claim.trim());
     if is_same_text(a, b) {
@@ -295,11 +295,7 @@ pub fn suggest_merge(conflict: &Conflict) -> String {
         );
         return text.trim().to_owned();
     }
-    let end = match a.chars().next_back() {
-        Some(last) if last.is_alphanumeric() => ".",
-        _ => "",
-    };
-    format!("{a}{end} {b}")
+    b.to_owned()
 }
 
 /// Splits a claim into the part before the one place that differs, that place, and the part after
@@ -543,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_begins_with_a_wording_of_both() {
+    fn a_merge_begins_with_a_wording_of_both_or_the_newer() {
         for (a, at, b, bt, want) in [
             (
                 "Auth allows 1000 req/s per IP.",
@@ -564,7 +560,7 @@ mod tests {
                 &[(27, 36)],
                 "A wallet stays locked for half an hour.",
                 &[(26, 38)],
-                "The lock is released after 3 minutes. A wallet stays locked for half an hour.",
+                "A wallet stays locked for half an hour.",
             ),
             (
                 "MySQL is  used.",
@@ -573,7 +569,7 @@ mod tests {
                 &[],
                 "mysql is used.",
             ),
-            ("One.", &[(0, 1), (2, 3)], "Two.", &[(9, 99)], "One. Two."),
+            ("One.", &[(0, 1), (2, 3)], "Two.", &[(9, 99)], "Two."),
         ] {
             assert_eq!(suggest_merge(&between(a, at, b, bt)), want);
         }

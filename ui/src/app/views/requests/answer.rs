@@ -51,18 +51,20 @@ pub(super) fn give_answer(app: App, answer: Answer) {
         }
         Answer::Deny => {
             let why = draft.reason.trim().to_owned();
-            if why.is_empty() {
-                want_denial(app)
+            let is_asked = app.views.requests.wants_reason.get_untracked();
+            if why.is_empty() && !is_asked {
+                ask_for_reason(app)
             } else {
-                send_answer(app, request, Answer::Deny, 0, Some(why))
+                let why = Some(why).filter(|it| !it.is_empty());
+                send_answer(app, request, Answer::Deny, 0, why)
             }
         }
         Answer::Revoke => send_answer(app, request, Answer::Revoke, 0, None),
     }
 }
 
-/// Makes a denial wait for its reason, which the agent reads.
-fn want_denial(app: App) {
+/// Asks for the reason of a denial, which the agent reads. A second press denies without one.
+fn ask_for_reason(app: App) {
     app.views.requests.wants_reason.set(true);
     room::act_in_detail(app, || dom::focus(REASON));
 }
@@ -113,7 +115,7 @@ pub(super) async fn revoke(app: App, id: String) -> Result<(), Refusal> {
 }
 
 /// What takes this grant back.
-fn undo_of(id: String) -> Undo {
+pub(super) fn undo_of(id: String) -> Undo {
     let taken_back = move |app| {
         let revoked = revoke(app, id.clone());
         async move { revoked.await.map(|()| None) }

@@ -72,7 +72,12 @@ fn view_head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
         .grant
         .as_ref()
         .filter(|_| standing == RequestStanding::Open);
-    let until = until.map(|it| say::requests::open_until(&clock.moment(it.expires_at)));
+    let until = until.map(|it| {
+        let cap = it
+            .cap_tokens
+            .map(|cap| words::format_count(cap.into(), say::requests::TOKENS));
+        say::requests::open_until(&clock.moment(it.expires_at), cap.as_deref())
+    });
     let told = request.answer.as_ref().map(|answer| {
         let by = say::requests::by_whom(&words::person(&answer.by), &clock.moment(answer.at));
         let why = request.why.as_deref().filter(|it| !it.is_empty());

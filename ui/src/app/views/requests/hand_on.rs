@@ -3,7 +3,10 @@
 use engram_model::{AgentStatus, GrantWanted, PointerInput, Refusal, RequestTold, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{answer::revoke, state};
+use super::{
+    answer::{revoke, undo_of},
+    state,
+};
 use crate::{
     app::{state::App, views::agents::rows::successor_of},
     tags::Tag,
@@ -24,9 +27,11 @@ pub(super) fn hand_on(app: App) {
         app.batch.end();
         app.stale.touch(Tag::Requests);
         match handed {
-            Ok(Some(to)) => {
+            Ok(Some((to, grant))) => {
                 let name = words::visible(&to.name);
-                app.frame.say(&say::requests::handed_on(&name), "");
+                let text = say::requests::handed_on(&name);
+                let undo = vec![undo_of(grant)];
+                app.frame.say_all_done(&text, "", false, undo);
             }
             Ok(None) => app
                 .frame
@@ -36,8 +41,9 @@ pub(super) fn hand_on(app: App) {
     });
 }
 
-/// Gives the new grant first: if the old one cannot be revoked, the person can still do so.
-async fn send(app: App, request: &RequestTold) -> Result<Option<AgentStatus>, Refusal> {
+/// Gives the new grant first: if the old one cannot be revoked, the person can still do so. Returns
+/// who has it now, and its id.
+async fn send(app: App, request: &RequestTold) -> Result<Option<(AgentStatus, String)>, Refusal> {
     let agents = app.ask(ask::Agents).await?.agents;
     let Some(to) = successor_of(agents, &request.agent) else {
         return Ok(None);
@@ -50,7 +56,7 @@ async fn send(app: App, request: &RequestTold) -> Result<Option<AgentStatus>, Re
         ttl: None,
         by: None,
     };
-    app.ask(ask::IssueGrant(wanted)).await?;
+    let grant = app.ask(ask::IssueGrant(wanted)).await?;
     revoke(app, request.id.clone()).await?;
-    Ok(Some(to))
+    Ok(Some((to, grant.id)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engram_model::{Pointer, Refusal, RequestTold, WhichRequests, ask};
+use engram_model::{Pointer, Refusal, RequestState, RequestTold, WhichRequests, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{VIEW, list::request_row_id};
@@ -79,6 +79,13 @@ pub(super) fn follow(app: App) {
     Effect::new(move |_| {
         app.stale.track(Tag::Requests);
         read(app);
+    });
+    // Who comes back finds the request that has waited longest, not one that was answered.
+    on_cleanup(move || {
+        let current = untrack(|| current_request(app));
+        if current.is_some_and(|it| it.state != RequestState::Waiting) {
+            app.views.requests.inbox.open.set(None);
+        }
     });
 }
 

@@ -23,7 +23,9 @@ fn requests_reply() -> Value {
 fn a_request_is_answered_by_a_key() {
     let stage = Stage::open(&VIEW, |request| match request {
         Request::Requests(_) => Ok(requests_reply()),
-        Request::GrantRequest(_) => Err(Refusal::new(Code::NotFound, "gone", "")),
+        Request::GrantRequest(_) | Request::DenyRequest(_) => {
+            Err(Refusal::new(Code::NotFound, "gone", ""))
+        }
         other => panic!("{other:?}"),
     });
     let all = stage.app.views.requests;
@@ -45,8 +47,15 @@ fn a_request_is_answered_by_a_key() {
     assert!(all.wants_reason.get_untracked());
     assert!(stage.press("j"));
     let second = format!("{:026}", 802);
-    assert_eq!(all.inbox.open.get_untracked(), Some(second));
+    assert_eq!(all.inbox.open.get_untracked().as_ref(), Some(&second));
     assert!(!all.wants_reason.get_untracked());
+    // The reason is optional: a second press denies without one.
+    stage.press("x");
+    stage.press("x");
+    let Some(Request::DenyRequest(answer)) = stage.asked().into_iter().next() else {
+        panic!("nothing was denied");
+    };
+    assert_eq!((answer.id, answer.why), (second, None));
 }
 
 #[test]

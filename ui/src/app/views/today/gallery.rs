@@ -16,6 +16,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
         <Part title="Today">
             <Frame title="two repositories" set=show><List /></Frame>
             <Frame title="nothing new" set=none><List /></Frame>
+            <Frame title="nothing new, but something waits" set=waiting><List /></Frame>
             <Frame title="on its way" set=|app| unread(app, None)><List /></Frame>
             <Frame title="not read" set=|app| unread(app, Some(refusal()))><List /></Frame>
             <Frame title="a row" set=show><Detail /></Frame>
@@ -50,6 +51,12 @@ fn none(app: App) {
     set::status(app, 0);
     app.view.set(&VIEW);
     app.views.today.known.set(Some(NewsReply::default()));
+}
+
+/// Shows that nothing is new while earlier conflicts wait.
+fn waiting(app: App) {
+    none(app);
+    app.repositories.others.set(3);
 }
 
 fn unread(app: App, refusal: Option<Refusal>) {

@@ -12,6 +12,7 @@ use crate::{
         components::inbox::{Instead, ListBox, ListPane},
         dom::{self, LIST},
         frame::room,
+        repositories,
         state::App,
     },
     words::{self, say},
@@ -183,11 +184,17 @@ pub(super) fn what_happened(row: &NewsRow) -> String {
 }
 
 fn nothing() -> impl IntoView {
+    let app = App::here();
+    let waiting = Memo::new(move |_| repositories::count_waiting(app));
+    let still = move || match waiting.get() {
+        0 => say::today::NONE_MEANS.to_owned(),
+        waiting => say::today::still_waiting(waiting),
+    };
     view! {
         <div class="none" data-testid="no-news">
             <span class="sign">{VIEW.icon.draw()}</span>
             <h2>{say::today::NONE}</h2>
-            <p>{say::today::NONE_MEANS}</p>
+            <p data-testid="still-waiting">{still}</p>
         </div>
     }
 }
