@@ -130,12 +130,9 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
         }
         Change::Forgotten(id) => {
             let known = all.get(id);
-            // A sample is removed as a whole, and made anew.
             let is_part = later.by_verdict.contains(id)
-                || known.is_some_and(|it| it.is_sample())
                 || later.stored_at.contains(&entry.at)
-                || known.is_some_and(|it| it.lost.is_some() || it.asks.is_some())
-                || known.is_some_and(|it| is_new_of_person(it));
+                || known.is_some_and(|it| ends_with_another_step(it));
             if is_part {
                 return None;
             }
@@ -179,6 +176,12 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
 /// Whether the person did it.
 fn is_persons(entry: &Entry) -> bool {
     entry.agent.is_none() && ["", "user"].contains(&entry.by.as_str())
+}
+
+/// Whether the end of a claim is part of another step. A sample is removed as a whole, and made
+/// anew.
+fn ends_with_another_step(engram: &Engram) -> bool {
+    engram.lost.is_some() || engram.asks.is_some() || engram.is_sample() || is_new_of_person(engram)
 }
 
 /// Whether a version is a claim or a to-do that the person added: forgetting it undoes that.

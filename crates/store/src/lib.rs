@@ -43,8 +43,8 @@ pub use index::{
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{
     AgentActivity, DeliveredFiles, Due, EngramCount, Events, Fingerprints, Grants, MessageTotals,
-    Messages, NameOwner, NewsEntries, ProjectActivity, ProjectWaiting, Projects, ReadRequest,
-    Snapshots, Spender, StoredPin, Traits, WorktreeState,
+    Messages, NameOwner, NamesOf, NewsEntries, ProjectActivity, ProjectWaiting, Projects,
+    ReadRequest, Snapshots, Spender, StoredPin, Traits, WorktreeState,
 };
 pub use until::read_until;
 

@@ -132,13 +132,18 @@ impl EngramList {
         self.trim();
     }
 
+    /// Counts a repetition, unless its claim came with it.
+    fn corroborate(&mut self, id: EngramId, counted: &HashSet<EngramId>) {
+        if !counted.contains(&id) {
+            self.edit(id, |it| it.figures.corroborations += 1);
+        }
+    }
+
     /// Applies entries from the live journal; `hold` keeps new engrams back until
     /// [`EngramList::release`]. Returns how many engrams are new.
     pub fn live(&mut self, entries: Vec<Entry>, hold: bool) -> usize {
         let mut new = 0;
-        // Claims come as they are when the entries are read, with what was said of them since.
-        let stored = entries.iter().filter_map(|it| it.change.stored());
-        let counted: HashSet<EngramId> = stored.map(|it| it.id).collect();
+        let counted = stored_in(&entries);
         for entry in entries {
             if entry.seq <= self.head {
                 continue; // sent again after a reconnect
@@ -159,8 +164,7 @@ impl EngramList {
                     }
                     new += usize::from(self.arrive(engram, hold));
                 }
-                Change::Corroborated(id) if counted.contains(&id) => {}
-                Change::Corroborated(id) => self.edit(id, |it| it.figures.corroborations += 1),
+                Change::Corroborated(id) => self.corroborate(id, &counted),
                 Change::Forgotten(id) => {
                     self.doubt([id]);
                     self.edit(id, |it| it.valid_until = Some(entry.at));
@@ -558,6 +562,13 @@ impl EngramList {
         let gone = std::mem::take(&mut self.waiting);
         self.let_go(gone);
     }
+}
+
+/// The claims that entries store. They come as they are when the entries are read, with what was
+/// said of them since.
+fn stored_in(entries: &[Entry]) -> HashSet<EngramId> {
+    let stored = entries.iter().filter_map(|it| it.change.stored());
+    stored.map(|it| it.id).collect()
 }
 
 /// Whether the person at the window wrote it.

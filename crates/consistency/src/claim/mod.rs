@@ -7,6 +7,7 @@
 
 mod entity;
 mod parse;
+mod setting;
 mod statement;
 mod values;
 mod words;
@@ -23,15 +24,17 @@ pub use values::{
 };
 pub use words::lexicon::Form;
 
+pub(crate) use setting::Setting;
 pub(crate) use statement::{Aspect, Reach};
 pub(crate) use values::value::ValueRelation;
 pub(crate) use words::{
     lexicon::is_everywhere,
     name::{key_of_word, name_parts},
     technology::{TOOL, is_form_of, is_negotiated, is_part_of_product, live_together},
+    vocabulary::{BOUNDS, list_has},
 };
 
-use parse::{clause, read};
+use parse::{clause, event, read};
 use words::token;
 
 /// The most statements kept per claim.
@@ -48,6 +51,10 @@ pub struct Claim {
     /// The words as written.
     pub(crate) text: String,
     entities: Vec<Entity>,
+    /// The settings that it names.
+    pub(crate) settings: Vec<Setting>,
+    /// Whether it speaks of the present alone, not also of the past, of plans or of examples.
+    pub(crate) is_whole: bool,
 }
 
 impl Claim {
@@ -55,13 +62,18 @@ impl Claim {
     pub fn read(text: &str) -> Self {
         let tokens = token::tokenize(text);
         let clauses = clause::clauses(&tokens);
-        let read: Vec<Statement> = clauses
+        let mut read: Vec<Statement> = clauses
             .iter()
             .take(STATEMENTS)
             .map(|it| read::parse_clause(it))
             .collect();
+        if event::is_headed(&tokens) {
+            read.iter_mut().for_each(|it| it.aside = true);
+        }
         let entities = entity::entities(&tokens, &read);
         Self {
+            settings: setting::settings(&tokens),
+            is_whole: read.len() < STATEMENTS && !read.iter().any(|it| it.aside),
             statements: read.into_iter().filter(Statement::says_something).collect(),
             folded: fold(text),
             text: text.to_owned(),

@@ -24,6 +24,22 @@ pub struct Term {
 }
 
 impl Term {
+    /// A name between these characters.
+    pub(crate) fn of_name(key: &str, (from, to): (usize, usize)) -> Self {
+        Self {
+            key: key.to_owned(),
+            text: key.to_owned(),
+            from,
+            to,
+            traits: Traits {
+                name: true,
+                ..Traits::default()
+            },
+            led: "",
+            kind: None,
+        }
+    }
+
     /// Whether a value may imply it, so that only one of two claims may say it.
     pub(crate) fn may_be_implied(&self) -> bool {
         const WORDS: [&str; 12] = [
@@ -154,6 +170,9 @@ pub struct Statement {
     pub(crate) sole: bool,
     /// Whether it says what is allowed.
     pub(crate) allowed: bool,
+    /// Whether it tells of a change: "was raised to 5", "is now 5". What it says may have changed
+    /// again since.
+    pub(crate) event: bool,
     /// Whether it is about the past, a plan or an example.
     pub(crate) aside: bool,
 }

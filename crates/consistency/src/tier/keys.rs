@@ -35,6 +35,11 @@ pub fn claim_keys(claim: &Claim, topic: &str) -> Keys {
     for said in &claim.statements {
         add_statement_keys(said, &about, &root, &mut stored, &mut asked);
     }
+    for setting in &claim.settings {
+        let key = shorten_key(&format!("setting {}", setting.key));
+        stored.insert(key.clone());
+        asked.insert(key);
+    }
     let list = |it: BTreeSet<String>| it.into_iter().take(KEYS).collect();
     Keys {
         stored: list(stored),

@@ -7,6 +7,7 @@
 mod difference;
 mod fit;
 mod keys;
+mod named;
 mod pair;
 mod topics;
 mod wording;
@@ -102,14 +103,20 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
     // If a claim gives several values of one thing, and one agrees with the other claim, they do
     // not differ.
     apart.retain(|it| !agreed.0.contains(&it.0) && !agreed.1.contains(&it.1));
+    let is_agreed = !agreed.0.is_empty();
     // The most confident one; among equals, that of the first tier.
-    let (.., score, difference) = apart.into_iter().reduce(|best, it| {
+    let best = apart.into_iter().reduce(|best, it| {
         if (it.2, Reverse(it.3.tier)) > (best.2, Reverse(best.3.tier)) {
             it
         } else {
             best
         }
-    })?;
+    });
+    let (score, difference) = match best {
+        Some((.., score, difference)) => (score, difference),
+        None if is_agreed => return None,
+        None => named::compare_settings(a, b, &topics)?,
+    };
     let worded = difference.in_words(a.claim, b.claim);
     Some(Disagreement {
         tier: difference.tier,

@@ -37,6 +37,10 @@ pub(crate) fn weigh_pair(
     if left.environment != right.environment || left.conditions != right.conditions {
         return None;
     }
+    // Of two changes, the later one may have changed the earlier.
+    if left.event && right.event {
+        return None;
+    }
     let all = |it: &Statement| matches!(it.reach, Reach::All { .. });
     let vague = left.reach == Reach::Some || right.reach == Reach::Some;
     if vague || left.also || right.also {

@@ -35,6 +35,120 @@ fn a_setting_is_named_as_its_claim_writes_it() {
     assert!(finding.why.contains("max_attempts"), "{}", finding.why);
 }
 
+/// A setting has one value in one environment, whatever the sentences around it say.
+#[test]
+fn a_setting_is_compared_by_its_own_name() {
+    let pool = "DB_POOL_SIZE is 5.";
+    for (a, b, is_conflict) in [
+        (
+            "MAX_UPLOAD_MB is 25.",
+            "We set MAX_UPLOAD_MB=100 in the chart.",
+            true,
+        ),
+        (
+            pool,
+            "Each worker opens 20 connections, as DB_POOL_SIZE says.",
+            true,
+        ),
+        (
+            "The job exports `LOG_LEVEL` as `debug`.",
+            "So that the output stays short, the job sets LOG_LEVEL to warn.",
+            true,
+        ),
+        (
+            "Production sets `pool_size` to 20.",
+            "In production, the file has a pool_size of five connections.",
+            true,
+        ),
+        // In seconds, the first is the same.
+        (
+            "CACHE_TTL is 300.",
+            "CACHE_TTL keeps menus for 5 minutes.",
+            false,
+        ),
+        (
+            "CACHE_TTL is 300.",
+            "CACHE_TTL keeps menus for 20 minutes.",
+            true,
+        ),
+        (
+            "DB_POOL_SIZE is 5 in staging.",
+            "In production, DB_POOL_SIZE is 20.",
+            false,
+        ),
+        (
+            pool,
+            "The highest value allowed for DB_POOL_SIZE is 100.",
+            false,
+        ),
+        (pool, "DB_POOL_SIZE was 20 until March.", false),
+        (pool, "DB_POOL_SIZE should be 20.", false),
+        (pool, "READ_POOL_SIZE is 20.", false),
+        (
+            "DB_POOL_SIZE is 5, DB_POOL_WAIT is 30.",
+            "With DB_POOL_SIZE as it is, DB_POOL_WAIT gives 9 of them.",
+            false,
+        ),
+        (
+            "`users_table` has 3 indexes.",
+            "`users_table` has 12 columns.",
+            false,
+        ),
+    ] {
+        assert_eq!(compare(a, b).is_some(), is_conflict, "{a} | {b}");
+    }
+    let elsewhere = "Uploads stop at MAX_RETRIES, which is 9.";
+    assert!(compare_in("MAX_RETRIES is 3.", "auth", elsewhere, "billing").is_none());
+    assert!(compare_in("MAX_RETRIES is 3.", "auth", elsewhere, "auth/login").is_some());
+}
+
+/// What happened is no rival of what else happened.
+#[test]
+fn what_happened_is_not_compared() {
+    for (a, b, is_conflict) in [
+        ("Build 1204 passed.", "Build 1205 passed.", false),
+        (
+            "Migration 41 adds an index.",
+            "Migration 42 adds an index.",
+            false,
+        ),
+        ("Item 7 of 9 is done.", "Item 8 of 9 is done.", false),
+        ("Bump serde to 1.0.200.", "Bump serde to 1.0.210.", false),
+        (
+            "net: update hyper to 1.4",
+            "net: update hyper to 1.5",
+            false,
+        ),
+        (
+            "**changed:** axum's MSRV is 1.66",
+            "**changed:** axum's MSRV is 1.63",
+            false,
+        ),
+        (
+            "feat(cli)!: the port is 8080",
+            "fix(cli): the port is 9090",
+            false,
+        ),
+        (
+            "The minimum Rust version was raised to 1.84.",
+            "The minimum Rust version was raised to 1.82.",
+            false,
+        ),
+        (
+            "The minimum Rust version was raised to 1.84.",
+            "The minimum Rust version is 1.82.",
+            true,
+        ),
+        (
+            "Update checks run every 5 minutes.",
+            "Update checks run every 9 minutes.",
+            true,
+        ),
+    ] {
+        assert_eq!(compare(a, b).is_some(), is_conflict, "{a} | {b}");
+    }
+}
+
 #[test]
 fn two_observations_outrank_two_inferences() {
     let (a, b) = (

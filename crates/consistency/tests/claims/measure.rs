@@ -9,7 +9,7 @@ use engram_consistency::{
 };
 
 use crate::{
-    pairs::{Pair, developed, unseen},
+    pairs::{Pair, developed, strangers, unseen},
     side_of,
 };
 
@@ -254,10 +254,36 @@ fn the_set_that_no_rule_was_made_with() {
     assert_floors("unseen", &set);
 }
 
+/// Pairs whose two sides were worded by different hands that never saw each other. Pairs with an
+/// odd number may be read by whoever changes a rule; of the others, only the totals are printed.
+#[test]
+fn the_pairs_of_strangers() {
+    let set = strangers();
+    let (read, unread): (Vec<_>, Vec<_>) = set.into_iter().partition(|it| it.1);
+    let pairs = |of: Vec<(Pair, bool)>| of.into_iter().map(|it| it.0).collect::<Vec<_>>();
+    let (read, unread) = (pairs(read), pairs(unread));
+    println!(
+        "{}{}{}",
+        totals("strangers, read", &read),
+        by_class(&read),
+        totals("strangers, unread", &unread)
+    );
+    for (name, set, least) in [("read", &read, 6), ("unread", &unread, 5)] {
+        let rules = score(set, |_| true, JUDGES[0].1);
+        assert!(rules.found >= least, "{name}: {} found", rules.found);
+        assert!(
+            rules.false_alarms() <= 3.0,
+            "{name}: {:.1} false alarms in 100",
+            rules.false_alarms()
+        );
+    }
+}
+
 /// Pairs that share no key are never compared, so every conflict must share one.
 #[test]
 fn conflicts_are_found_by_their_keys() {
-    for pair in developed().iter().chain(&unseen()) {
+    let strangers: Vec<Pair> = strangers().into_iter().map(|it| it.0).collect();
+    for pair in developed().iter().chain(&unseen()).chain(&strangers) {
         let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
         if tier::compare(&side_of(&a, &pair.topic_a), &side_of(&b, &pair.topic_b)).is_none() {
             continue;

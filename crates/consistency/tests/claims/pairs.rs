@@ -18,6 +18,27 @@ pub(crate) fn unseen() -> Vec<Pair> {
     read("unseen.txt")
 }
 
+/// The pairs of two strangers, each with whether it may be read.
+pub(crate) fn strangers() -> Vec<(Pair, bool)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/claims");
+    let text = std::fs::read_to_string(folder.join("strangers.jsonl")).unwrap();
+    let pair = |line: &str| {
+        let pair: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| pair[key].as_str().unwrap().to_owned();
+        let number: u32 = text("id")[1..].parse().unwrap();
+        let pair = Pair {
+            class: text("type"),
+            conflict: text("label") == "contradiction",
+            a: text("a"),
+            b: text("b"),
+            topic_a: String::new(),
+            topic_b: String::new(),
+        };
+        (pair, number % 2 == 1)
+    };
+    text.lines().map(pair).collect()
+}
+
 fn read(name: &str) -> Vec<Pair> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/claims");
     let text = std::fs::read_to_string(folder.join(name)).unwrap();

@@ -5,7 +5,7 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use engram_model::{AgentId, Code, Engram, Entry, ProjectId, Refusal, is_hidden, operation::Agent};
-use engram_store::{Attribution, Reader};
+use engram_store::{Attribution, NamesOf, Reader};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use unicode_security::skeleton;
 
@@ -210,7 +210,7 @@ impl TakenNames {
             handle: it.handle,
             is_given: it.is_given,
         };
-        let said = tx.names_of_no_agent(project)?;
+        let said = tx.names(project, NamesOf::NoAgent)?;
         Ok(Self {
             agents: tx.name_owners(project)?.into_iter().map(owner).collect(),
             said: said.iter().flat_map(|it| readings(it)).collect(),
@@ -265,7 +265,8 @@ impl TakenNames {
         let is_said = looks.iter().any(|it| self.said.contains(it));
         let is_taken = is_said
             || self.agents.iter().any(is_owned)
-            || (!resembles(&tx.names_of(agent, false)?) && resembles(&tx.names_of(agent, true)?));
+            || (!resembles(&tx.names(agent.project, NamesOf::Agent(&agent.handle))?)
+                && resembles(&tx.names(agent.project, NamesOf::OthersThan(&agent.handle))?));
         if !is_taken {
             return Ok(());
         }

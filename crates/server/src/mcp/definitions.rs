@@ -39,7 +39,7 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
             name: "engram_query",
             title: "Ask",
             description: format!(
-                "Find what agents know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
+                "Find what agents know. Call BEFORE you start on an area: one specific question, 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
 verdict none: find out, commit. Check first: verified false, has_open_conflict, evidence not 'holds'. omitted: narrow the query."
@@ -62,7 +62,7 @@ duplicate: known; go on. On error, see hint."
         tool(ToolDescription {
             name: "engram_deref",
             title: "Read",
-            description: "Read the text at a pointer. Spends your budget: only if the claim is not enough; ask for few lines. \
+            description: "Read the text at a pointer, if the claim is not enough. Spends your budget: ask for few lines. \
 truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
                 .to_owned(),
             idempotent: false,
@@ -71,7 +71,7 @@ truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
         tool(ToolDescription {
             name: "engram_conflicts",
             title: "Conflicts",
-            description: "Claims that contradict each other, worst first. Call before you decide."
+            description: "Claims that contradict others, worst first. Call before you decide."
                 .to_owned(),
             idempotent: true,
             loaded: false,
@@ -86,7 +86,7 @@ truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
         tool(ToolDescription {
             name: "engram_promote",
             title: "Keep",
-            description: "Make an ephemeral claim durable once useful.".to_owned(),
+            description: "Make a useful ephemeral claim durable.".to_owned(),
             idempotent: true,
             loaded: false,
         }, |PromoteArguments { fact_id: id }| Ok((ask::Promote(Promote { id, scope: None }), PromoteResult::from))),

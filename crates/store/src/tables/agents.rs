@@ -104,6 +104,35 @@ pub struct AgentActivity {
     pub spend: Spend,
 }
 
+/// Whose names.
+#[derive(Clone, Copy, Debug)]
+pub enum NamesOf<'a> {
+    /// Those that a person gave with claims and notes, and those that the engine uses for itself and
+    /// for persons.
+    NoAgent,
+    /// Those that this agent has or had.
+    Agent(&'a AgentId),
+    /// Those that any other agent has or had.
+    OthersThan(&'a AgentId),
+}
+
+/// SQL: the names without an agent in project ?1; ?2 is not used.
+const NAMES_OF_NO_AGENT: &str = "WITH RECURSIVE named (name) AS (
+        SELECT min(by) FROM journal WHERE project = ?1 AND agent IS NULL AND by <> '' AND ?2 = ''
+        UNION ALL
+        SELECT (SELECT min(by) FROM journal
+                WHERE project = ?1 AND agent IS NULL AND by <> '' AND by > name)
+        FROM named WHERE name IS NOT NULL)
+    SELECT name FROM named WHERE name IS NOT NULL";
+
+/// SQL: the names that agents of project ?1 have or had, of those that meet a condition.
+fn names_sql(condition: &str) -> String {
+    format!(
+        "SELECT label FROM agent WHERE project = ?1 AND {condition} UNION
+         SELECT value FROM agent, json_each(earlier) WHERE project = ?1 AND {condition}"
+    )
+}
+
 /// One end of an agent's operations of one kind.
 #[derive(Clone, Copy)]
 enum End {
@@ -165,22 +194,6 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The names that an agent of a project has, or has had; with `others`, those of the other
-    /// agents.
-    pub fn names_of(&self, agent: &Agent, others: bool) -> Result<Vec<String>> {
-        let whose = "project = ?1 AND (handle <> ?2) = ?3";
-        self.0
-            .prepare_cached(&format!(
-                "SELECT label FROM agent WHERE {whose} UNION
-                 SELECT value FROM agent, json_each(earlier) WHERE {whose}"
-            ))?
-            .query_and_then(
-                params![agent.project.to_string(), agent.handle.0, others],
-                |row| Ok(row.get(0)?),
-            )?
-            .collect()
-    }
-
     /// Whether an agent ever stored a claim in a project.
     pub fn has_claim_of_agent(&self, project: ProjectId) -> Result<bool> {
         Ok(self
@@ -192,21 +205,17 @@ impl Reader<'_> {
             .exists([project.to_string()])?)
     }
 
-    /// The names that appear in a project without an agent: those that a person gave, and those
-    /// that the engine uses for itself and for persons. Takes one step in the index for each name,
-    /// however often it appears.
-    pub fn names_of_no_agent(&self, project: ProjectId) -> Result<Vec<String>> {
+    /// Names that are or were in use in a project. Of those without an agent, it takes one step in
+    /// the index for each, however often it appears.
+    pub fn names(&self, project: ProjectId, of: NamesOf<'_>) -> Result<Vec<String>> {
+        let (sql, handle) = match of {
+            NamesOf::NoAgent => (NAMES_OF_NO_AGENT.to_owned(), ""),
+            NamesOf::Agent(handle) => (names_sql("handle = ?2"), handle.0.as_str()),
+            NamesOf::OthersThan(handle) => (names_sql("handle <> ?2"), handle.0.as_str()),
+        };
         self.0
-            .prepare_cached(
-                "WITH RECURSIVE named (name) AS (
-                    SELECT min(by) FROM journal WHERE project = ?1 AND agent IS NULL AND by <> ''
-                    UNION ALL
-                    SELECT (SELECT min(by) FROM journal
-                            WHERE project = ?1 AND agent IS NULL AND by <> '' AND by > name)
-                    FROM named WHERE name IS NOT NULL)
-                 SELECT name FROM named WHERE name IS NOT NULL",
-            )?
-            .query_and_then([project.to_string()], |row| Ok(row.get(0)?))?
+            .prepare_cached(&sql)?
+            .query_and_then([&project.to_string(), handle], |row| Ok(row.get(0)?))?
             .collect()
     }
 

@@ -4,7 +4,7 @@ use engram_model::{
     AgentId, Code, EventId, GrantKind, GrantRecord, GrantState, Operation, RequestState, RunId,
     operation::{Agent, Denied, Event, NewGrant, Opened, Read, Refused, Requested, Topics},
 };
-use engram_store::{NewEntry, Reader, Store, StoreError, Writer};
+use engram_store::{NamesOf, NewEntry, Reader, Store, StoreError, Writer};
 use tempfile::TempDir;
 use ulid::Ulid;
 
@@ -184,7 +184,10 @@ fn who_gave_a_name_is_known_of_every_home() {
             .into_iter()
             .map(|it| (it.handle.0, it.is_given))
             .collect();
-        (holders, ask(store, |it| it.names_of_no_agent(PROJECT)))
+        (
+            holders,
+            ask(store, |it| it.names(PROJECT, NamesOf::NoAgent)),
+        )
     };
     let expected = (
         [

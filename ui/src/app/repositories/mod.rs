@@ -261,12 +261,9 @@ pub(crate) fn count_waiting(app: App) -> u64 {
         let behind = all.iter().filter(|it| Some(&it.path) != front.as_ref());
         behind.map(|it| it.conflicts + it.requests).sum::<u64>()
     });
-    let here = app.status.with(|it| {
-        let status = it.as_ref();
-        let counts = status.map(|it| it.conflicts.unwrap_or(0) + it.requests.unwrap_or(0));
-        counts.unwrap_or(0)
-    });
-    here + behind + app.repositories.others.get()
+    let counts = |it: &StatusReply| it.conflicts.unwrap_or(0) + it.requests.unwrap_or(0);
+    let here = app.status.with(|it| it.as_ref().map(counts));
+    here.unwrap_or(0) + behind + app.repositories.others.get()
 }
 
 /// Tracks the repositories that are open in this window, for as long as the page lives.

@@ -3,6 +3,7 @@
 pub(super) mod assigned;
 pub(super) mod circumstance;
 pub(super) mod clause;
+pub(super) mod event;
 pub(super) mod read;
 pub(super) mod sketch;
 pub(super) mod value;

@@ -2,7 +2,10 @@
 
 use crate::claim::{
     statement::{Reach, Statement, Traits},
-    values::quantity::{self, Words},
+    values::{
+        quantity::{self, Words},
+        value::{Value, ValueKind},
+    },
     words::{
         lexicon::{self, Form, LONGEST, Meaning},
         name,
@@ -11,7 +14,7 @@ use crate::claim::{
     },
 };
 
-use super::{circumstance, sketch::Sketch};
+use super::{circumstance, event, sketch::Sketch};
 
 /// Parses what one clause says.
 pub(crate) fn parse_clause(tokens: &[Token]) -> Statement {
@@ -23,14 +26,18 @@ pub(crate) fn parse_clause(tokens: &[Token]) -> Statement {
         preposition: "",
     };
     circumstance::take_leading(&mut reader);
-    if is_order(tokens) {
+    if is_order(tokens) || event::tells_change(tokens) {
         reader.said.aside = true;
     }
     while reader.words.get(reader.at).is_some() && !reader.sketch.ended {
         reader.step();
     }
     let Reader { sketch, said, .. } = reader;
-    sketch.finish(said, tokens)
+    let mut said = sketch.finish(said, tokens);
+    // What has a date happened once, so two dates of it differ.
+    let is_dated = |it: &Value| matches!(it.kind, ValueKind::Days(_));
+    said.event |= event::tells_past(tokens) && !said.values.iter().any(is_dated);
+    said
 }
 
 /// Whether a clause is an instruction rather than a statement.
@@ -124,6 +131,10 @@ impl Reader<'_> {
             }
         }
         let token = self.words.get(self.at)?;
+        let owner = token.lower.strip_suffix("'s").and_then(lexicon::meaning_of);
+        if let (None, Some(Meaning::Environment(_)), 1) = (best, owner, least) {
+            return owner.map(|it| (it, 1));
+        }
         match best {
             Some((_, 1)) => {
                 let (meaning, words) = self.meaning_alone(token, best?.0)?;
@@ -189,6 +200,8 @@ impl Reader<'_> {
 
     fn take_mark(&mut self, mark: &str) {
         match mark {
+            // From one value to the next.
+            "->" | "→" if !self.said.values.is_empty() => self.said.event = true,
             "=" | ":" | ":=" | "==" | "=>" | "->" => self.sketch.assigned = Some((self.at, true)),
             "~" | "≈" => self.sketch.about.push(self.at),
             // Other marks add nothing
@@ -276,6 +289,7 @@ impl Reader<'_> {
             self.said.open = true;
         }
         self.said.sole |= ["only", "exclusively"].contains(&lower);
+        self.said.event |= lower == "now";
     }
 
     fn take_preposition(&mut self, lower: &str) {

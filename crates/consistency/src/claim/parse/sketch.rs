@@ -92,6 +92,7 @@ impl Sketch {
             .iter()
             .any(|it| it.text.chars().any(|it| it.is_numeric() && !it.is_ascii()));
         said.aside |= nothing_left || unread;
+        said.event |= self.changed;
         said
     }
 

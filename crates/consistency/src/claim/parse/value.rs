@@ -160,8 +160,10 @@ impl Reader<'_> {
             at.map_or("", |it| self.words.lower(it))
         };
         let port = back(1) == "port" && ["", "the"].contains(&back(2)) && self.says_on();
-        port || vocabulary::list_has(vocabulary::NUMBERED, back(1))
-            && !(back(1) == "number" && vocabulary::list_has(vocabulary::WITH_NUMBERS, back(2)))
+        let is_serial = !self.sketch.verb_seen && vocabulary::list_has(vocabulary::SERIAL, back(1));
+        port || is_serial
+            || vocabulary::list_has(vocabulary::NUMBERED, back(1))
+                && !(back(1) == "number" && vocabulary::list_has(vocabulary::WITH_NUMBERS, back(2)))
     }
 
     fn add_value(&mut self, mut value: Value, bare: bool) {

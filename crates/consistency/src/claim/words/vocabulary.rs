@@ -91,7 +91,7 @@ pub(crate) const EXACT: &[(Meaning, &str)] = &[
     ),
     (
         Condition,
-        "when, whenever, if, while, unless, during, under load, without, provided, in case, \
+        "as soon as, when, whenever, if, while, unless, during, under load, without, provided, in case, \
          only when, only if, even if, as long as, once, depending, whereas, as of",
     ),
     (
@@ -331,6 +331,32 @@ pub(crate) const STEMMED: &[(Meaning, &str)] = &[
 /// The first word of an instruction, which states nothing.
 pub(crate) const ORDERS: &str = "run, use, set, make, add, ensure, keep, try, please, do, don't, ignore, remember, \
      remove, avoid, prefer, disregard, note";
+/// What a changelog or a commit says first, where it says what was done.
+pub(crate) const CHANGES: &str = "add, added, adds, bump, bumped, bumps, fix, fixed, fixes, update, updated, updates, upgrade, \
+     upgraded, upgrades, remove, removed, removes, drop, dropped, drops, rename, renamed, introduce, \
+     introduced, release, released, deprecate, deprecated, implement, implemented, improve, improved, \
+     clarify, clarified, refactor, refactored, increase, increased, decrease, decreased, reduce, \
+     reduced, raise, raised, lower, lowered, merge, merged, revert, reverted, move, moved, replace, \
+     replaced, switch, switched, migrate, migrated, require, enable, enabled, disable, disabled, track, \
+     leverage";
+/// Verbs of what happened once, unless "is" or "must be" stands before them.
+pub(crate) const HAPPENED: &str = "passed, failed, contributed, happened, occurred, finished, completed, succeeded, crashed, took, \
+     landed, shipped, arrived, began, started, went, came, ran, grew, fell, rose, dropped, increased, \
+     decreased, improved";
+/// The kinds of change that head an entry.
+pub(crate) const HEADS: &str = "added, changed, fixed, removed, deprecated, breaking, feature, features, feat, fix, fixes, bug, \
+     bugfix, chore, refactor, revert, change, changes, security";
+/// Words for what a value may be at most or at least.
+pub(crate) const BOUNDS: &str = "highest, lowest, maximum, minimum, largest, smallest, permitted, allowed, range, ranges, accepts, valid";
+/// Words between a setting and what it is set to.
+pub(crate) const LINKS: &str = "is, to, as, =, :, equals";
+/// Words after those that set it to nothing.
+pub(crate) const UNSET: &str = "a, an, the, not, no, what, used, set, read, optional, required, mandatory, empty, unset, \
+     passed, given, here, there, part, one, absent, null, present, never, always, only, how, why, \
+     where, when, off-limits, also, now, still, it, be, false-y, undefined, wrong, right, missing";
+/// Words that make a participle a state: "must have finished".
+pub(crate) const AUXILIARIES: &str =
+    "has, have, had, gets, get, once, after, until, when, if, already, that, which, of";
 /// After one of these, "on" and "off" mean enabled and disabled.
 pub(crate) const COPULAS: &str = "is, are, be, was, were, been, currently, turned, switched, not, isn't, aren't, =, stays, \
      remains, always";
@@ -351,6 +377,9 @@ pub(crate) const NUMBERED: &str = "number, step, phase, part, section, chapter, 
      example, entry, item, point, option, worker, node, shard, replica, instance, partition, \
      slot, batch, sprint, milestone, ticket, user, customer, claim, fact, note, record, row, \
      column";
+/// Nouns of things that come one after the other, as the subject of a clause: "build 12 passed".
+pub(crate) const SERIAL: &str = "build, migration, pipeline, job, run, deploy, deployment, attempt, round, iteration, epoch, \
+     checkpoint, backup, snapshot, release, layer, block, chunk, page, issue, pr";
 /// Nouns whose number is a value, not a label: "port number 80".
 pub(crate) const WITH_NUMBERS: &str = "port, version, build, revision";
 

@@ -72,11 +72,11 @@ fn view_head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
         .grant
         .as_ref()
         .filter(|_| standing == RequestStanding::Open);
-    let until = until.map(|it| {
-        let cap = it
+    let until = until.map(|grant| {
+        let cap = grant
             .cap_tokens
             .map(|cap| words::format_count(cap.into(), say::requests::TOKENS));
-        say::requests::open_until(&clock.moment(it.expires_at), cap.as_deref())
+        say::requests::open_until(&clock.moment(grant.expires_at), cap.as_deref())
     });
     let told = request.answer.as_ref().map(|answer| {
         let by = say::requests::by_whom(&words::person(&answer.by), &clock.moment(answer.at));
