@@ -39,10 +39,10 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
             name: "engram_query",
             title: "Ask",
             description: format!(
-                "Find what agents know. Call BEFORE you start on an area: one specific question, 3 per task. \
+                "Ask what agents know BEFORE you start on an area: one specific question, 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
-verdict none: find out, commit. Check first: verified false, has_open_conflict, evidence not 'holds'. omitted: narrow the query."
+verdict none: find out, commit. Check: verified false, has_open_conflict, evidence not 'holds'. omitted: ask narrower."
             ),
             idempotent: true,
             loaded: true,
@@ -51,10 +51,10 @@ verdict none: find out, commit. Check first: verified false, has_open_conflict, 
             name: "engram_commit",
             title: "Share",
             description: format!(
-                "Share one verified finding: constraint, side effect, decision, failed approach. \
+                "Share a verified finding: constraint, side effect, decision, failed approach. \
 At most {claim_chars} characters; 5 per task. Point at evidence, never paste. \
 BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP\"\n\
-duplicate: known; go on. On error, see hint."
+duplicate: known. On error, see hint."
             ),
             idempotent: false,
             loaded: true,
@@ -63,7 +63,7 @@ duplicate: known; go on. On error, see hint."
             name: "engram_deref",
             title: "Read",
             description: "Read the text at a pointer, if the claim is not enough. Spends your budget: ask for few lines. \
-truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
+truncated: ask for less. DEREF_DENIED: go on, or retry with reason."
                 .to_owned(),
             idempotent: false,
             loaded: true,
@@ -71,7 +71,7 @@ truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
         tool(ToolDescription {
             name: "engram_conflicts",
             title: "Conflicts",
-            description: "Claims that contradict others, worst first. Call before you decide."
+            description: "Open contradictions, worst first. Call before you decide."
                 .to_owned(),
             idempotent: true,
             loaded: false,
@@ -86,7 +86,7 @@ truncated: ask for less. DEREF_DENIED: go on, or call again with reason."
         tool(ToolDescription {
             name: "engram_promote",
             title: "Keep",
-            description: "Make a useful ephemeral claim durable.".to_owned(),
+            description: "Make an ephemeral claim durable.".to_owned(),
             idempotent: true,
             loaded: false,
         }, |PromoteArguments { fact_id: id }| Ok((ask::Promote(Promote { id, scope: None }), PromoteResult::from))),

@@ -1,7 +1,5 @@
 //! What the tools return. It is kept small, since it is all that a model sees.
 
-use std::collections::BTreeMap;
-
 use engram_gateway::count_tokens;
 use engram_model::{
     AnswerQuality, Budget, CheckedPointer, Conflict, ConflictId, ConflictSide, ConflictStatus,
@@ -72,8 +70,6 @@ pub(super) struct PromoteResult {
     lineage_id: LineageId,
     #[serde(skip_serializing_if = "is_zero")]
     due: u64,
-    /// As in the answer to `engram_commit`, which describes them.
-    #[schemars(with = "Vec<BTreeMap<String, String>>")]
     findings: Vec<Finding>,
 }
 
