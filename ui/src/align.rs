@@ -1,6 +1,6 @@
 //! Aligns two sequences in order, so that as many similar items as possible face each other.
 
-/// Returns the index pairs, rising in both sequences, whose worths have the highest sum. A pair of
+/// Returns the index pairs, increasing in both sequences, with the highest total worth. A pair of
 /// worth 0 is never chosen.
 pub fn best_pairs(
     height: usize,
@@ -37,8 +37,8 @@ pub fn best_pairs(
     pairs
 }
 
-/// Marks the words that both texts have, in the same order. If the texts differ in more than `most`
-/// pairs of words, compares only how both begin and end.
+/// Marks the words that both texts have, in the same order. If there are more than `most` pairs of
+/// words to compare, marks only the words with which both texts begin and end.
 pub fn shared_words(a: &[&str], b: &[&str], most: usize) -> (Vec<bool>, Vec<bool>) {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let ends = a[start..].iter().rev().zip(b[start..].iter().rev());

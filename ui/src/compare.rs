@@ -10,9 +10,9 @@ use crate::align::{best_pairs, shared_words};
 const AROUND: usize = 3;
 /// Fewer rows than this are not worth a fold.
 const FEWEST: usize = 4;
-/// Most pairs of replaced lines that are all compared; beyond this, lines are paired in order.
+/// The most pairs of replaced lines that are all compared; beyond this, lines are paired in order.
 const MOST_PAIRS: usize = 2_500;
-/// Most pairs of words that are all compared; beyond this, only the ends of lines are.
+/// The most pairs of words that are all compared; beyond this, only the ends of lines are.
 const MOST_WORDS: usize = 40_000;
 /// The share of the longer line, in percent, that two lines must have in common to be paired.
 const ALIKE: usize = 40;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engram_model::{Code, EngramId, Kind, Refusal};
 use serde::{Deserialize, Serialize};
 
-/// Most bytes that are kept.
+/// The most bytes that are kept.
 const MOST: usize = 200_000;
 
 /// Drafts, each as it was last typed.

@@ -144,7 +144,7 @@ mod tests {
         let refused = |code| Refusal::new(code, "it is over", "Look again.");
         assert_eq!(told(1, |_| Ok(())).0, "Confirmed 1 claim");
         assert_eq!(told(10_000, |_| Ok(())).0, "Confirmed 10,000 claims");
-        // Each refusal of one claim is counted; the other claims go on.
+        // A refusal that is about one claim is counted; the run continues with the others.
         let odd = |it| match it % 2 {
             0 => Ok(()),
             _ => Err(refused(Code::NotFound)),
@@ -163,7 +163,7 @@ mod tests {
         ] {
             assert_eq!(told(count, odd), (text.to_owned(), why.to_owned()));
         }
-        // A refusal that would affect all ends the run.
+        // A refusal that would affect all claims ends the run.
         for code in [Code::RateLimited, Code::StoreFull, Code::Internal] {
             let full = |it| match it {
                 ..=212 => Ok(()),

@@ -128,7 +128,7 @@ impl Route {
             link.push_str(&name.replace('/', "%2F"));
         }
         let at = self.filter.held_at.map(|at| ("at", at.to_string()));
-        // A path means nothing on another machine, and tells who made the link.
+        // A path means nothing on another machine, and reveals who made the link.
         let path = || self.repository.as_ref().map(|it| ("repo", it.clone()));
         let remote = self.remote.as_ref().map(|it| ("remote", it.clone()));
         let repository = remote.or_else(path);
@@ -173,8 +173,8 @@ impl Route {
         parts.next().is_none().then(|| route.of_its_view())
     }
 
-    /// Switches to a view by its name. A name without a view, as of a newer build, is noted; a text
-    /// that cannot be a name returns none.
+    /// Switches to a view by its name. A name without a view, such as one from a newer build, is
+    /// noted; for a text that cannot be a name, returns none.
     fn turn_to(&mut self, name: &str) -> Option<()> {
         match VIEWS.iter().find(|it| it.id == name) {
             Some(view) => self.view = view.id,

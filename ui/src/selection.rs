@@ -16,7 +16,7 @@ use crate::{
 /// An action on several claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimAction {
-    /// Still true: repoints each claim at its evidence as that is now.
+    /// Still true: repoints each claim at its evidence as it is now.
     Confirm,
     /// No longer true: forgets those whose evidence changed.
     Deny,
@@ -29,7 +29,7 @@ pub enum ClaimAction {
 impl ClaimAction {
     /// Whether it applies to this engram, which still holds.
     pub fn fits(self, engram: &Engram) -> bool {
-        // The report of a conflict ends with a verdict on that.
+        // The report of a conflict ends with a verdict on the conflict.
         let is_drifted = words::is_drifted(engram) && words::reported_conflict(engram).is_none();
         match self {
             Self::Confirm => is_drifted && words::can_repin(engram),

@@ -1,5 +1,5 @@
-//! What the person did, newest first, as the journal has it: what can be undone, and what overtook
-//! the rest.
+//! What the person did, newest first, according to the journal: what can be undone, and what
+//! overtook the rest.
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,7 +70,7 @@ struct Later {
     ended: HashMap<EngramId, StepState>,
     /// What became of the last verdict on each conflict.
     settled: HashMap<ConflictId, StepState>,
-    /// What became of the permission of each conflict.
+    /// What became of the allowance of each conflict.
     allowed: HashMap<ConflictId, StepState>,
     /// What verdicts closed and stored.
     by_verdict: HashSet<EngramId>,

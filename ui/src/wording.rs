@@ -5,10 +5,10 @@ use crate::align::shared_words;
 /// A text in parts, each with whether it is missing from the other text.
 pub type Parts = Vec<(String, bool)>;
 
-/// Most pairs of words that are all compared.
+/// The most pairs of words that are all compared.
 const MOST: usize = 1_000_000;
 
-/// Returns two wordings, with the words marked that only one of them has.
+/// Returns two wordings and marks the words that only one of them has.
 pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
     let (a, b) = (tokens_of(before), tokens_of(now));
     let (in_a, in_b) = shared_words(&a, &b, MOST);

@@ -147,7 +147,7 @@ pub(crate) fn perform(app: App, act: Act) {
     }
 }
 
-/// Brings the open item in front. Returns true if the command must stop there, because a person
+/// Brings the open item to the front. Returns true if the command must stop there, because a person
 /// must see what they judge.
 fn must_come_forward(app: App, only_shows: bool) -> bool {
     let view = app.view.get_untracked();
@@ -173,7 +173,7 @@ fn back_to_list(app: App) {
     }
 }
 
-/// Whether a command acts on the open engram, so that a person must see it.
+/// Whether a command acts on the open engram, which a person must therefore see.
 fn is_of_detail(act: Act) -> bool {
     only_shows(act)
         || matches!(
@@ -182,8 +182,8 @@ fn is_of_detail(act: Act) -> bool {
         )
 }
 
-/// Whether the command only shows something or asks a question: then it runs as soon as the engram
-/// is in front. A verdict waits until the person has seen the claim.
+/// Whether the command only shows something or asks a question; if so, it runs as soon as the
+/// engram is in front. A verdict waits until the person has seen the claim.
 fn only_shows(act: Act) -> bool {
     matches!(
         act,
@@ -222,7 +222,7 @@ fn press_key(app: App, event: &web_sys::KeyboardEvent) -> bool {
         }
         return is_ours;
     }
-    // So does the choice of a repository, which the list of repositories shows.
+    // The keys of the open repositories, as the rail numbers them, work everywhere too.
     if command.act() == Some(Act::Repository) {
         let is_ours = app.backend().switches_repositories();
         if let Some(number) = press.digit().filter(|_| is_ours) {

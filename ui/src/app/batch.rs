@@ -24,7 +24,7 @@ impl Progress {
     }
 }
 
-/// The run that is going on, if any.
+/// The run in progress, if any.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
     pub(crate) progress: RwSignal<Option<Progress>>,
@@ -44,7 +44,7 @@ impl Batch {
         self.progress.set(None);
     }
 
-    /// Whether a run is going on.
+    /// Whether a run is in progress.
     pub(crate) fn is_busy(self) -> bool {
         self.progress.with_untracked(Option::is_some)
     }

@@ -1,4 +1,4 @@
-//! Small wrappers of the browser: clock, console, clipboard, timers.
+//! Small wrappers around the browser's features: clock, console, clipboard, timers.
 
 use std::time::Duration;
 
@@ -128,7 +128,7 @@ pub(crate) fn is_nowhere() -> bool {
 /// Focuses an element, if there is one.
 pub(crate) fn focus_on(element: Option<Element>) {
     if let Some(element) = element.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-        // A browser that refuses the focus leaves it where it was.
+        // If the browser refuses, the focus stays where it was.
         let _ = element.focus();
     }
 }
@@ -166,7 +166,7 @@ pub(crate) fn has_selection() -> bool {
     selection.is_some_and(|it| !it.is_collapsed())
 }
 
-/// Whether a modifier key is held that makes a press select.
+/// Whether a modifier key that makes a press select is held.
 pub(crate) fn is_choosing(event: &web_sys::MouseEvent) -> bool {
     event.shift_key() || event.ctrl_key() || event.meta_key()
 }
@@ -194,7 +194,7 @@ pub(crate) async fn write_clipboard(text: &str) -> bool {
     copy_by_selection(text).unwrap_or(false)
 }
 
-/// Copies by selecting the text, for a web view that guards its clipboard.
+/// Copies by selecting the text, for a web view that does not let pages write to the clipboard.
 fn copy_by_selection(text: &str) -> Result<bool, JsValue> {
     let area: HtmlTextAreaElement = document().create_element("textarea")?.dyn_into()?;
     area.set_value(text);
@@ -213,7 +213,7 @@ pub(crate) async fn fonts_ready() {
     let fonts = document().fonts();
     let faces = ["500 13px Inter", "12px \"JetBrains Mono\""];
     for face in faces {
-        // A font that cannot be loaded falls back to one of the system.
+        // If a font cannot be loaded, a system font takes its place.
         let _ = JsFuture::from(fonts.load(face)).await;
     }
 }
@@ -263,8 +263,8 @@ pub(crate) fn read_session(name: &str) -> Option<String> {
     store.get_item(name).ok().flatten()
 }
 
-/// Keeps a value for the session; without a text, removes it. If it cannot be kept, it is lost with
-/// the page.
+/// Keeps a value until this tab or window is closed; without a text, removes it. If it cannot be
+/// kept, it is lost with the page.
 pub(crate) fn write_session(name: &str, text: Option<&str>) {
     let store = page().and_then(|_| window().session_storage().ok().flatten());
     let _ = store.map(|it| match text {

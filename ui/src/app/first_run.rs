@@ -22,7 +22,7 @@ use crate::{
 /// The element that takes the focus at first, so that the first Tab reaches the page's first
 /// button.
 const WELCOME: &str = "welcome";
-/// How often the page looks for a first sign of life of an agent.
+/// How often the page looks for an agent's first sign of life.
 const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) fn focus_welcome() {

@@ -34,8 +34,8 @@ pub fn start() {
     mount_to_body(frame::window::Window);
 }
 
-/// Shows the page's notice of a fault and its reload button. After a panic, nothing of this module
-/// runs any more.
+/// Shows the page's notice of a fault and its reload button. After a panic, nothing in this module
+/// can run.
 fn show_fault(what: &str) {
     dom::log(what);
     if let Some(text) = document().get_element_by_id("fault-text") {

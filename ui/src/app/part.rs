@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-/// A holder for a value of a part.
+/// A cell that holds one value of a part.
 pub(crate) trait Slot<T> {
     fn of(first: T) -> Self;
     fn put(self, value: T);
@@ -28,7 +28,7 @@ impl<T: Send + Sync + 'static> Slot<T> for StoredValue<T> {
     }
 }
 
-/// Declares a part of the window's state, each field with its first value. `reset` restores the
+/// Declares a part of the window's state, each field with its initial value. `reset` restores the
 /// fields under `anew` when another repository opens, so that none is forgotten; fields under
 /// `stays` keep their values.
 macro_rules! part {

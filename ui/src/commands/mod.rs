@@ -29,7 +29,7 @@ pub enum Act {
     Settings,
     /// Chooses another repository.
     Repositories,
-    /// Brings an open repository in front, by its number.
+    /// Brings an open repository to the front, by its number.
     Repository,
     /// Connects agents.
     Connect,

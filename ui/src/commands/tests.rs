@@ -199,8 +199,7 @@ fn a_key_acts_on_the_request_or_the_line_that_is_open() {
     }
 }
 
-/// Two commands have one key only if they are one answer to what their views show, which their
-/// titles say by the same word.
+/// Two commands share a key only if they mean the same, which the first words of their titles show.
 #[test]
 fn a_key_means_one_thing_in_every_view() {
     let mut meanings: BTreeMap<&str, (&str, &str)> = BTreeMap::new();

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 pub use self::ranked::Ranked;
 use crate::words::State;
 
-/// Most engrams that stay in memory; others are loaded again when scrolled to.
+/// The most engrams that stay in memory; others are loaded again when scrolled to.
 pub const MOST: usize = 2_000;
 
 /// A stretch of the engrams of one project, newest first; usually the newest.

@@ -32,8 +32,8 @@ impl Clock {
     }
 
     /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month. After ten
-    /// minutes, the steps are of five: each change draws a frame, and an idle window should draw
-    /// little.
+    /// minutes, it advances in steps of five: each change draws a frame, and an idle window should
+    /// draw little.
     pub fn ago(&self, at: Timestamp) -> String {
         match self.now.as_second().saturating_sub(at.as_second()) {
             ..60 => "now".to_owned(),

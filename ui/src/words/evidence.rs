@@ -105,7 +105,7 @@ pub fn can_repin(engram: &Engram) -> bool {
     is_drifted(engram) && standing == Some(Evidence::NeedsReverification)
 }
 
-/// Which evidence of a claim was deleted, as a sentence without its stop.
+/// Which evidence of a claim was deleted, as a sentence without its period.
 pub fn gone_evidence(engram: &Engram) -> String {
     let health = engram.health.as_ref();
     let checked = health.into_iter().flat_map(|it| &it.pointers);
@@ -125,7 +125,7 @@ pub fn gone_evidence(engram: &Engram) -> String {
     }
 }
 
-/// The conflict that an engram reports: Engram itself makes such a report, or the user.
+/// The conflict that an engram reports: such a report comes from Engram itself or from the user.
 pub fn reported_conflict(engram: &Engram) -> Option<ConflictId> {
     let is_report = engram.kind == Kind::Risk
         && engram.agent.is_none()

@@ -94,7 +94,7 @@ pub fn author(engram: &Engram) -> String {
     }
 }
 
-/// A topic for people; claims without one get a name of ours.
+/// The name of a topic for people; claims without a topic get a name of ours.
 pub fn topic_name(topic: &str) -> String {
     match topic {
         "" => say::knowledge::NO_TOPIC.to_owned(),

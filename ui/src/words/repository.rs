@@ -13,7 +13,7 @@ pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
     }
 }
 
-/// Most letters in the initials of a repository.
+/// The most letters in the initials of a repository.
 const LETTERS: usize = 4;
 
 /// Returns the initials of repositories: two letters each, or as few more as tell them apart. Equal
@@ -54,8 +54,8 @@ fn letters(name: &str, most: usize) -> String {
     letters.to_lowercase()
 }
 
-/// Returns the class and the number of the badge of a repository behind the one in front: what waits
-/// for the person, else what is new, else what is to review.
+/// Returns the class and the number of a background repository's badge: what waits for the person,
+/// else what is new, else what is to review.
 pub fn repository_badge(behind: &Recent) -> Option<(&'static str, u64)> {
     let (_, drifted) = behind.holding.unwrap_or_default();
     let all = [

@@ -12,7 +12,8 @@ pub(crate) fn count_in_words(count: usize) -> String {
     say::many::selected_count(&words::thousands(count as u64))
 }
 
-/// The actions on selected rows; during a long run, its progress. A screen reader hears the count.
+/// The actions on selected rows; during a long run, its progress. A screen reader announces the
+/// count.
 #[component]
 pub(crate) fn ChosenBar(
     count: Memo<usize>,

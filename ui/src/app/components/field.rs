@@ -1,4 +1,4 @@
-//! Fields of one line, such as the one for the reason that goes with a verdict or an answer.
+//! One-line fields, such as the one for the reason of a verdict or an answer.
 
 use leptos::{ev, prelude::*};
 

@@ -67,7 +67,7 @@ impl Icon {
         }
     }
 
-    /// Draws the icon for the eye only: the text beside it says the same.
+    /// Draws the icon, hidden from screen readers: the text beside it says the same.
     pub(crate) fn draw(self) -> impl IntoView {
         view! {
             <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

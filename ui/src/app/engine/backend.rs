@@ -104,7 +104,7 @@ impl Backend {
         }
     }
 
-    /// Whether the server refused the last request for its token.
+    /// Whether the server refused the last request because of its token.
     pub(crate) fn wants_token(&self) -> bool {
         match self {
             Self::Http(server) => server.wants_token(),

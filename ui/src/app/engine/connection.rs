@@ -36,7 +36,7 @@ pub(crate) enum Link {
     Lost,
 }
 
-/// Why the connection broke, by the answer to a request.
+/// Why the connection broke, according to the answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LossReason {
     /// The server wants a token other than this page's.
@@ -135,7 +135,7 @@ fn report_failure(app: App, refusal: Refusal) {
     if app.phase.get_untracked() != failed {
         app.phase.set(failed);
     }
-    // A wrong token stays wrong.
+    // Retrying does not make a wrong token right.
     if !app.backend().wants_token() {
         let again = set_timeout_with_handle(move || start_again(app), AGAIN);
         app.connection.again.set_value(again.ok());
@@ -227,7 +227,7 @@ fn reconnect_later(app: App) {
     dom::run_later(again, Duration::from_secs(wait));
 }
 
-/// Asks for the reason by a request, because a stream of events does not say why it broke.
+/// Sends a request to learn the reason, because a stream of events does not say why it broke.
 fn ask_why(app: App) {
     spawn_local(async move {
         let refused = app.ask(ask::Status).await.err();

@@ -27,7 +27,7 @@ const UNAUTHORIZED: u16 = 401;
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     token: String,
-    /// Whether the last request was refused for its token.
+    /// Whether the last request was refused because of its token.
     is_refused: Arc<AtomicBool>,
 }
 
@@ -83,7 +83,7 @@ impl Server {
         Err(from_js(&error).unwrap_or_else(|_| strange_answer(&response.status())))
     }
 
-    /// Whether the last request was refused for its token.
+    /// Whether the last request was refused because of its token.
     pub(crate) fn wants_token(&self) -> bool {
         self.is_refused.load(Ordering::Relaxed)
     }

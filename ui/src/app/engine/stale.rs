@@ -1,5 +1,5 @@
-//! Reloads stale data by tag. A reader tracks a tag, a change touches it, and neither knows the
-//! other.
+//! Reloads stale data by tag. A reader tracks a tag, a change touches it, and neither knows about
+//! the other.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -56,8 +56,8 @@ impl Stale {
             .update_value(|all| all.retain(|tag, _| !matches!(tag, Tag::Engram(_))));
     }
 
-    /// Touches the tags that journal entries make stale; those of sums a little later, once for
-    /// many.
+    /// Touches the tags that journal entries make stale; the tags of sums are touched a little
+    /// later, once for many entries.
     pub(crate) fn follow(self, entries: &[Entry]) {
         let all: HashSet<Tag> = entries.iter().flat_map(|it| tags_of(&it.change)).collect();
         let (sums, others): (Vec<Tag>, Vec<Tag>) = all.into_iter().partition(|it| it.is_sum());

@@ -43,7 +43,7 @@ pub(crate) async fn call<T: DeserializeOwned>(
     }
 }
 
-/// Reads the error of a rejected command: one of our refusals, or a sentence of Tauri's.
+/// Reads the error of a rejected command: one of our refusals, or a message from Tauri.
 fn refusal_of(error: &JsValue) -> Refusal {
     from_js(error).unwrap_or_else(|_| {
         Refusal::new(

@@ -27,7 +27,7 @@ use crate::{
 /// What can lie over the window; one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// The palette, which finds everything that can be done or read by a few letters.
+    /// The palette, where a few letters find everything that can be done or read.
     Palette,
     /// The sheet of shortcuts.
     Sheet,
@@ -35,7 +35,7 @@ pub(crate) enum Over {
     Settings,
     /// The choice of another repository.
     Repositories,
-    /// The form for a claim by hand.
+    /// The form for adding a claim by hand.
     Add,
     /// The offer to open an unknown repository that a link leads to.
     Offer,
@@ -107,7 +107,7 @@ pub(crate) struct Toast {
 }
 
 impl Toast {
-    /// The text; a sentence of its own if another one follows.
+    /// The text; ends as a sentence if the hint follows.
     pub(crate) fn title(&self) -> String {
         let ends = self.text.ends_with(['.', '!', '?', '…', ':', '”']);
         let stop = if self.hint.is_empty() || ends {

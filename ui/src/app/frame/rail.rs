@@ -66,7 +66,7 @@ fn Opened() -> impl IntoView {
     }
 }
 
-/// The chord that brings an open repository in front, by its place in the rail.
+/// The chord that brings an open repository to the front, by its place in the rail.
 pub(crate) fn repository_key(at: usize) -> Option<String> {
     (at < 9).then(|| format!("Mod+{}", at + 1))
 }

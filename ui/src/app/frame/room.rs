@@ -48,7 +48,7 @@ pub(crate) fn bring_forward(app: App) -> bool {
     was_covered
 }
 
-/// Brings the detail pane in front before another address is written; returns whether it was
+/// Brings the detail pane to the front before another address is written; returns whether it was
 /// behind.
 pub(crate) fn come_forward(app: App) -> bool {
     if !is_covered(app) {
@@ -61,7 +61,7 @@ pub(crate) fn come_forward(app: App) -> bool {
     true
 }
 
-/// Brings the open item in front, then acts on it.
+/// Brings the open item to the front, then acts on it.
 pub(crate) fn act_in_detail(app: App, act: impl FnOnce() + 'static) {
     if bring_forward(app) {
         dom::next_frame(act)
@@ -70,7 +70,7 @@ pub(crate) fn act_in_detail(app: App, act: impl FnOnce() + 'static) {
     }
 }
 
-/// Brings the list in front, then acts in it.
+/// Brings the list to the front, then acts in it.
 pub(crate) fn act_in_list(app: App, act: impl FnOnce() + 'static) {
     if untrack(|| covers_list(app)) {
         app.reading.is_in_front.set(false);
@@ -95,7 +95,7 @@ pub(crate) fn focus_pane(app: App) {
     }
 }
 
-/// Brings in front what an address names: an engram or the list.
+/// Brings what an address names to the front: an engram or the list.
 pub(crate) fn show_as_addressed(app: App, names_engram: bool) {
     let was_in_front = untrack(|| covers_list(app));
     app.reading.is_in_front.set(names_engram);

@@ -52,7 +52,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     };
     let hold = move |event: ev::PointerEvent| {
         if let Some(handle) = handle.get_untracked() {
-            // Without the capture the pointer must stay on the edge.
+            // If the capture fails, the edge moves only while the pointer is on it.
             let _ = handle.set_pointer_capture(event.pointer_id());
         }
         is_held.set(true);

@@ -31,7 +31,7 @@ const HOW: &[(&str, &str, &str)] = &[
 pub(crate) const EDITED: &str = "src/retry.rs";
 const GONE: &str = "src/gone.rs";
 
-/// Makes one engram of each kind, each with another standing. No two have the same id.
+/// Makes one engram of each kind, each with a different standing. No two have the same id.
 pub(crate) fn engrams() -> Vec<Arc<Engram>> {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let made = Kind::ALL.iter().enumerate().map(|(index, kind)| {

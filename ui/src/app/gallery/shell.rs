@@ -21,7 +21,7 @@ struct CallArgs {
     request: Request,
 }
 
-/// Makes the page take itself to be in the window and send its calls here.
+/// Makes the page believe that it is in the window, and send its calls here.
 pub(super) fn stand_in() {
     let invoke =
         Closure::<dyn FnMut(String, JsValue) -> Promise>::new(|command: String, args: JsValue| {

@@ -327,7 +327,7 @@ fn verb_for(file: &FileShown) -> &'static str {
     }
 }
 
-/// A file that stays as it is although it should change.
+/// A file that should change but is left as it is.
 fn view_file_left(left: &FileLeft) -> impl IntoView {
     let (path, why) = (
         words::visible(&left.path),

@@ -93,7 +93,7 @@ pub(crate) fn Menu() -> impl IntoView {
             show_at(&element, place);
         }
     });
-    // A window of another size has room elsewhere for the menu.
+    // After a resize, the menu may no longer be within the window.
     let resized = window_event_listener(ev::resize, move |_| {
         let open = (node.get_untracked(), app.frame.menu.get_untracked());
         if let (Some(element), Some(place)) = open {

@@ -25,7 +25,7 @@ use crate::{
     words::{self, say, sentence},
 };
 
-/// A dialog over the window while `over` is open; its content exists only that long.
+/// A dialog over the window while `over` is open; its content exists only while it is open.
 #[component]
 pub(crate) fn Modal(
     over: Over,
@@ -101,7 +101,7 @@ pub(crate) fn Shortcuts() -> impl IntoView {
     }
 }
 
-/// The commands that have keys, and a field that finds some of them.
+/// The commands that have keys, and a field that searches them.
 #[component]
 fn Keys() -> impl IntoView {
     // A browser has its own keys for these.
@@ -126,7 +126,7 @@ fn Keys() -> impl IntoView {
     );
     let field = NodeRef::<html::Input>::new();
     field.on_load(|input| {
-        // If this is refused, the person clicks it.
+        // If the browser refuses, the person clicks the field.
         let _ = input.focus();
     });
     view! {

@@ -27,10 +27,10 @@ use crate::{
     words::{self, say},
 };
 
-/// Most engrams that are listed, and most entries of every other sort.
+/// The most engrams that are listed, and the most entries of each other sort.
 const ENGRAMS: usize = 8;
 const ALL: usize = 40;
-/// Fewer characters than this are meant for commands.
+/// A query of fewer characters is meant for commands.
 const FEW: usize = 4;
 /// How long to wait for the next letter before claims are searched.
 const PAUSE: Duration = Duration::from_millis(120);
@@ -45,7 +45,7 @@ enum PaletteEntry {
     Engram(Arc<Engram>),
     /// A search of all claims for these words.
     Search(String),
-    /// A link of Engram, as it was pasted.
+    /// An `engram://` link, as it was pasted.
     Link(String),
 }
 
@@ -183,9 +183,9 @@ fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<Pale
     sorts.into_iter().flatten().chain(search).collect()
 }
 
-/// The claims of an answer. They fit better than letters that are scattered in a title, and less
-/// than words in it, so that what is at the top stays there when the answer comes. A few letters
-/// are meant for commands.
+/// The claims of an answer. They rank above letters that are scattered in a title and below words
+/// in it, so that what is at the top stays there when the answer comes. A few letters are meant for
+/// commands.
 fn claims_of(answer: &SearchReply, query: &str) -> Vec<PaletteMatch> {
     let each = match answer.verdict {
         _ if query.trim().chars().count() < FEW => 0,
@@ -457,7 +457,7 @@ mod tests {
             assert_eq!(all.last().map(String::as_str), Some(query));
         }
         assert!(!found("", None).iter().any(|it| it == "Theme: Dark"));
-        // A claim that answers comes before scattered letters, and after words of a title.
+        // A claim that answers ranks above scattered letters and below words of a title.
         let strong = answer(AnswerQuality::Strong);
         let claim = engrams()[0].claim.clone();
         assert_eq!(found("how do retries back off", Some(&strong))[0], claim);

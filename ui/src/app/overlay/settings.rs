@@ -19,7 +19,7 @@ use crate::{
     words::say,
 };
 
-/// Reads the settings; if they cannot be read, the system's stay.
+/// Reads the settings; if they cannot be read, those of the system stay in effect.
 pub(crate) async fn read_settings(app: App) {
     match app.backend().settings().await {
         Ok(settings) => {

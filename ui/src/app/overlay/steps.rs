@@ -42,7 +42,7 @@ async fn read_steps(app: App) -> Result<Vec<Step>, Refusal> {
     Ok(steps)
 }
 
-/// Reads the words of a step that the journal's entries do not have.
+/// Reads a step's words, if the journal's entries do not have them.
 async fn read_words(app: App, of: StepSubject) -> String {
     let words = match of {
         StepSubject::Claim(id) => app.ask(ask::Get(id)).await.map(|it| words::claim(&it)),
@@ -91,7 +91,7 @@ async fn undo_step(app: App, step: Step) {
     app.stale.touch(Tag::Conflicts);
     match undone {
         Ok(()) => {
-            // The last action of this session may be the one that was just undone.
+            // The last action in this window may be the one that was just undone.
             app.frame.undo.set(Vec::new());
             let name = selection::short_name(&words);
             let what = format!("{}: {}", say::notice::UNDONE, step.did);
@@ -106,7 +106,7 @@ async fn undo_step(app: App, step: Step) {
     }
 }
 
-/// Undoes the newest step that stands, as the journal has it.
+/// Undoes the newest step that stands, according to the journal.
 pub(crate) fn undo_newest(app: App) {
     spawn_local(async move {
         match read_steps(app).await {

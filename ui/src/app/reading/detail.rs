@@ -58,7 +58,7 @@ pub(crate) fn Detail() -> impl IntoView {
     }
 }
 
-/// Rebuilt only for another engram; changes to the same one are updated in place.
+/// Rebuilt only for another engram; changes to the same one appear in place.
 #[component]
 fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let pointers = current
@@ -91,7 +91,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 
 /// Length in bytes above which a claim is too long to read at a glance.
 const LONG: usize = 220;
-/// Characters of a claim that a question about it quotes.
+/// How many characters of a claim a question about it quotes.
 const NAMED: usize = 72;
 
 #[component]

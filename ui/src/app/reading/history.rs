@@ -115,7 +115,7 @@ fn view_entry(id: EngramId, entry: HistoryEntry) -> impl IntoView {
     }
 }
 
-/// Renders a wording, with the words marked that the other wording lacks.
+/// Renders a wording and marks the words that the other wording lacks.
 fn view_parts(parts: Parts, is_past: bool) -> impl IntoView {
     let part = move |(text, is_other): (String, bool)| match (is_other, is_past) {
         (false, _) => text.into_any(),

@@ -149,7 +149,7 @@ pub(crate) fn read_nothing(app: App) {
     }
 }
 
-/// Reads an engram that is not in the list, as from a link or a history.
+/// Reads an engram that is not in the list, for example one from a link or a history.
 pub(super) fn visit_engram(app: App, id: EngramId) {
     if untrack(|| app.list.engram(id)).is_some() {
         return;
@@ -200,7 +200,7 @@ pub(crate) fn reread_health(app: App, id: EngramId) {
     });
 }
 
-/// Opens the newest engram instead of one that does not exist, as a link may name.
+/// Opens the newest engram in place of one that does not exist, which a link may name.
 fn leave_missing(app: App, id: EngramId) {
     if app.reading.selected.get_untracked() == Some(id) {
         app.frame.warn(

@@ -25,7 +25,7 @@ use crate::{
     words::{self, say},
 };
 
-/// How often news from a background repository is shown, while much arrives.
+/// How often news from a background repository is shown while a lot arrives.
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long to wait before asking for news again after a failure.
 const LONG_PAUSE: Duration = Duration::from_secs(5);
@@ -39,9 +39,9 @@ pub(crate) struct RepositoryState {
     pub(crate) others: RwSignal<u64>,
     /// The root of the repository in front; none outside a repository.
     pub(crate) front: RwSignal<Option<String>>,
-    /// How often the page was reset.
+    /// How many times the page was reset.
     turns: StoredValue<u64>,
-    /// The repository to bring in front next.
+    /// The repository to bring to the front next.
     wanted: StoredValue<Option<RepositorySwitch>>,
     is_switching: StoredValue<bool>,
     /// Where a link leads in the repository that is being opened.
@@ -52,7 +52,8 @@ pub(crate) struct RepositoryState {
     pub(crate) refused: RwSignal<Option<Refusal>>,
     /// The target of a link to an unknown repository: its path, and the place in it.
     pub(crate) offered: RwSignal<Option<(String, String)>>,
-    /// Whether the person, outside a repository, views what is stored there.
+    /// Whether a person whose window was started outside a repository chose to view what is stored
+    /// there.
     pub(crate) stays_outside: RwSignal<bool>,
 }
 
@@ -142,7 +143,7 @@ fn begin_anew(app: App) {
     connection::start(app);
 }
 
-/// Handles what the shell hands on.
+/// Handles what the shell passes on.
 pub(crate) fn follow_handed(app: App, handed: &Handed) {
     match handed {
         Handed::Link(link) => follow_link(app, link),
@@ -165,7 +166,7 @@ pub(crate) fn follow_history(app: App, root: Option<String>) {
     }
 }
 
-/// Brings a repository in front.
+/// Brings a repository to the front.
 pub(crate) fn open_repository(app: App, path: String) {
     let is_front = app
         .repositories
@@ -184,7 +185,7 @@ pub(crate) fn open_repository(app: App, path: String) {
     }
 }
 
-/// Brings repositories in front one after the other, and shows the one that was wanted last.
+/// Brings repositories to the front one after the other, and shows the one that was wanted last.
 fn bring_in_front(app: App, wanted: RepositorySwitch) {
     let known = app.repositories;
     known.refused.set(None);
@@ -298,7 +299,7 @@ pub(super) fn close_repository(app: App, path: String) {
     });
 }
 
-/// The link in a field where words are typed, if that is all it has.
+/// Returns the link in a search field that contains nothing else.
 pub(crate) fn as_link(text: &str) -> Option<&str> {
     let text = text.trim();
     text.starts_with("engram://").then_some(text)
@@ -324,7 +325,8 @@ pub(crate) fn follow_link(app: App, link: &str) {
         return follow_to(app, route.repository, query);
     }
     spawn_local(async move {
-        // What a link names decides; its repository may be written differently, or have moved.
+        // The open item or the remote decides where a link leads: the path of its repository may be
+        // written differently, or the repository may have moved.
         match locate(app, clues).await {
             Some(found) => follow_found(app, &found, query),
             None if route.repository.is_none() && route.remote.is_some() => app.frame.warn(
@@ -390,7 +392,7 @@ fn say_where(app: App, found: &Whereabouts) {
 }
 
 /// Goes to what the address names, if that belongs to another repository, or says where it is.
-/// Returns whether it does.
+/// Returns whether it belongs to another one.
 pub(crate) async fn leave_for(app: App, id: String) -> bool {
     let clues = Clues {
         id: Some(id),
@@ -435,7 +437,8 @@ pub(crate) fn go_to_place(app: App, path: Option<String>, query: String) {
     }
 }
 
-/// Brings the open repository with this number in front, counted from 1 in the order of the rail.
+/// Brings the open repository with this number to the front, counted from 1 in the order of the
+/// rail.
 pub(crate) fn open_by_number(app: App, number: usize) {
     let opened = app.repositories.opened;
     let path = opened.with_untracked(|all| Some(all.get(number.checked_sub(1)?)?.path.clone()));

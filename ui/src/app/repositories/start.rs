@@ -35,7 +35,8 @@ pub(crate) fn Start() -> impl IntoView {
     }
 }
 
-/// The offer to open an unknown repository that a link names. Nothing of it is opened before.
+/// The offer to open an unknown repository that a link names. Nothing of it is opened before the
+/// person accepts.
 #[component]
 pub(crate) fn Offer() -> impl IntoView {
     let app = App::here();

@@ -64,7 +64,7 @@ fn a_claim_of_another_repository_is_not_shown_here() {
         told.contains("flask") && told.contains("/code/flask"),
         "{told}"
     );
-    // Nor does a link open it: a page in a browser shows one repository.
+    // A link does not open it either: a page in a browser shows one repository.
     app.frame.toast.set(None);
     follow_link(app, &format!("engram://feed/{ID}"));
     stage.settle();
@@ -76,7 +76,7 @@ fn a_claim_of_another_repository_is_not_shown_here() {
 fn a_link_leads_to_the_repository_that_it_names() {
     for link in [
         format!("engram://feed/{ID}"),
-        // The path may be that of another machine.
+        // The path may come from another machine.
         format!("engram://feed/{ID}?repo=/home/ada/flask"),
         "engram://drift?remote=example.com/team/flask".to_owned(),
     ] {
@@ -107,7 +107,7 @@ fn a_repository_is_brought_in_front_by_its_number_in_the_rail() {
 /// The repository that is to be opened next; nothing is opened.
 fn opened_after(stage: &Stage, act: impl FnOnce(App)) -> Option<String> {
     let app = stage.app;
-    // As while another one is being opened.
+    // Acts as if another one were being opened.
     app.repositories.is_switching.set_value(true);
     act(app);
     stage.settle();

@@ -138,7 +138,7 @@ fn follow_place(
                 told(&known)?
             }
         };
-        // Within the same file, only the lines are news.
+        // Within the same file, only the lines are new.
         let lines = place
             .strip_prefix(&path)
             .and_then(|it| it.strip_prefix("#L"));
@@ -385,7 +385,8 @@ fn view_recorded(app: App, recorded: &Recorded) -> impl IntoView + use<> {
     view! { <p class="remark" data-testid="recorded"><span>{say::source::RECORDED_BY}<b>{by}</b>", "{at}</span></p> }
 }
 
-/// Below a source: whether it is what was pinned, how the working tree reads, and more to show.
+/// Below a source: whether it is what was pinned, how the working tree reads, and buttons that show
+/// more.
 #[component]
 fn Proof(
     source: Arc<SourceReply>,

@@ -21,7 +21,8 @@ const LINE: i32 = 20;
 const BLOCK: usize = 20;
 /// More marked lines than this get an edge and a faint background.
 const BROAD: usize = 10;
-/// Longest line that is drawn, in characters, with hidden ones named: the engine sends no more.
+/// The longest line that is drawn, in characters, including the names of hidden ones: the engine
+/// sends no more.
 const LONGEST: usize = 1_000;
 
 /// How lines are shown.

@@ -1,4 +1,4 @@
-//! A claim by hand: about marked lines, or about what a pointer addresses.
+//! Adds a claim by hand: about marked lines, or about what a pointer addresses.
 
 use std::sync::Arc;
 
@@ -169,7 +169,7 @@ fn is_duplicate(stored: &PutReply) -> bool {
     found.any(|it| it.what == Noticed::Duplicate)
 }
 
-/// What the pointer may become, as it is typed.
+/// The completions of the pointer, as it is typed.
 #[derive(Clone, Copy)]
 struct Offers {
     app: App,
@@ -187,7 +187,7 @@ impl Offers {
         }
     }
 
-    /// Keeps what was typed, and asks what it may become.
+    /// Keeps what was typed, and asks for its completions.
     fn follow(self, typed: String) {
         self.app.write.new.update(|it| it.pointer = typed.clone());
         let number = self.asked.get_value().wrapping_add(1);
@@ -204,7 +204,7 @@ impl Offers {
         });
     }
 
-    /// Takes an offer; the name of a test is still to come after its file.
+    /// Takes an offer; after a file, the name of a test is still to come.
     fn take(self, offer: String) {
         if offer.ends_with("::") {
             self.follow(offer);

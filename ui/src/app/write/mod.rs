@@ -36,7 +36,7 @@ pub(crate) struct Writing {
     new: RwSignal<NewClaim>,
 }
 
-/// The name under which the session keeps drafts.
+/// The name under which the tab keeps drafts.
 const DRAFTS: &str = "engram-drafts";
 
 impl Writing {

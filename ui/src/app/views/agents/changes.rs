@@ -17,7 +17,7 @@ use crate::{
 
 /// The id of the field for a name.
 const NAME: &str = "agent-name-field";
-/// The id of the button that closes nothing. Enter must not do what cannot be undone.
+/// The id of the button that keeps the agent open. Enter must not do what cannot be undone.
 const KEEP: &str = "agent-keep";
 
 /// Opens the field for another name.
@@ -70,7 +70,7 @@ fn save_name(app: App) {
     let Some(mut row) = untrack(|| state::current_row(app)) else {
         return;
     };
-    // The newest names the row.
+    // The name of the newest handle is that of the row.
     row.handles.drain(..row.handles.len().saturating_sub(1));
     change(app, row, AgentEdit::Rename(name), say::agents::RENAMED);
 }

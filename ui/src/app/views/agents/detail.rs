@@ -77,7 +77,7 @@ fn view_head(agent: &AgentStatus, connections: usize, clock: Clock) -> impl Into
     } else {
         say::agents::LAST_TURN
     };
-    // Its limit is for each message, not for the turn.
+    // Inline code is limited for each message, not for the turn.
     let inline = u64::from(agent.inline_tokens.used);
     let inline = (inline > 0).then(|| words::format_count(inline, say::requests::TOKENS));
     let meters = agent.budget.meters().into_iter();

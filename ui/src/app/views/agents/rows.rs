@@ -1,5 +1,5 @@
-//! The rows of the list. The connections of one client, one after the other, are one row; two at
-//! once are two. Budgets and rights stay with each handle.
+//! The rows of the list. Successive connections of one client are one row; simultaneous ones have a
+//! row each. Budgets and rights stay with each handle.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use jiff::Timestamp;
 /// A row: an agent, or the connections of one client.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AgentRow {
-    /// The newest of them, with what all of them stored, and since when.
+    /// The newest agent of the row, with what all of them stored, and since when.
     pub(super) agent: AgentStatus,
-    /// Their handles, the oldest first.
+    /// Their handles, oldest first.
     pub(super) handles: Vec<AgentId>,
 }
 
@@ -80,7 +80,8 @@ fn is_connection(agent: &AgentStatus) -> bool {
     agent.parent.is_none() && agent.role.is_none() && agent.handle.0.parse::<EngramId>().is_ok()
 }
 
-/// What the client calls itself, without the end of the handle that distinguishes two of one name.
+/// What the client calls itself, without the end of the handle that tells two of the same name
+/// apart.
 fn client_of(agent: &AgentStatus) -> &str {
     let name = agent.earlier_names.first().unwrap_or(&agent.name);
     let ending = agent.handle.0.get(20..).unwrap_or_default();
@@ -135,15 +136,15 @@ mod tests {
             ("c codex 7-8; b codex 2-5; a codex 1-3", "codex bc, codex a"),
             // Two clients.
             ("b zed 4-5; a codex 1-2", "zed b, codex a"),
-            // Opened agents are who they are.
+            // An opened agent always has a row of its own.
             ("ada codex 4-5; a codex 1-2", "codex ada, codex a"),
-            // A name of the user's stays with the row.
+            // A name that the user gave stays with the row.
             ("b codex 4-5; a backend<codex 1-2", "backend ab"),
             (
                 "c codex 6-7; b api<codex 4-5; a backend<codex 1-2",
                 "api abc",
             ),
-            // What distinguishes two of one name does not separate them.
+            // What tells two of the same name apart does not separate them.
             (
                 "b codex_(9g5fab) 4-5; a codex_(9g5faa) 1-2",
                 "codex (9g5fab) ab",

@@ -46,7 +46,7 @@ part! {
             pub(super) name: RwSignal<Option<String>> = None,
             pub(super) closing: RwSignal<bool> = false,
             pub(super) refused: RwSignal<Option<Refusal>> = None,
-            /// The order of the list: agents that were heard of last come first.
+            /// The order of the list: agents that were heard from last come first.
             heard_of: RwSignal<Vec<AgentId>> = Vec::new(),
         }
         stays {}
@@ -171,7 +171,7 @@ pub(super) fn current_row(app: App) -> Option<AgentRow> {
     agents.row_with(&agents.current()?)
 }
 
-/// Lists hidden and closed agents too, or no longer.
+/// Starts or stops listing hidden and closed agents too.
 pub(super) fn show_all_or_not(app: App) {
     app.views.agents.shows_all.update(|it| *it = !*it);
 }

@@ -21,7 +21,7 @@ struct Turn {
     tokens: u64,
     /// How often it read.
     reads: u64,
-    /// What it did, newest first, without the beginning itself.
+    /// What it did, newest first, without the act that began the turn.
     acts: Vec<AgentAct>,
 }
 

@@ -1,5 +1,5 @@
-//! The shared brief as agents get it: pinned lines first, each line one click from its evidence. A
-//! person pins, unpins and edits lines; the composed lines change with the claims.
+//! The shared brief as agents get it: pinned lines first, each line one click away from its
+//! evidence. A person pins, unpins and edits lines; the composed lines change with the claims.
 
 mod detail;
 #[cfg(feature = "gallery")]

@@ -48,7 +48,7 @@ pub(super) fn Detail() -> impl IntoView {
     }
 }
 
-/// Rebuilt only for another conflict; changes to the same one are updated in place.
+/// Rebuilt only for another conflict; changes to the same one appear in place.
 #[component]
 fn Whole(id: ConflictId, current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();

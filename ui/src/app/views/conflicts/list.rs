@@ -272,7 +272,7 @@ fn Row(id: ConflictId, alone: Memo<bool>) -> impl IntoView {
     }
 }
 
-/// Which side won, or the status, unless that is open; or that the conflict is allowed.
+/// The side that won, else the status; of an open conflict, only that it is allowed.
 fn state_word(conflict: &Conflict) -> Option<&'static str> {
     match (conflict.status, &conflict.allowed) {
         (ConflictStatus::Open, None) => None,

@@ -10,11 +10,11 @@ use crate::app::components::inbox::stepped;
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictVerdict {
-    /// The side that was said first (A) holds.
+    /// The side that was stored first (A) holds.
     First,
     /// The other side holds.
     Second,
-    /// The side that was said last holds.
+    /// The side that was stored last holds.
     Newer,
     /// The side with the higher confidence holds.
     Surer,
@@ -66,7 +66,7 @@ impl ConflictVerdict {
         self != Self::Merge
     }
 
-    /// Returns the words that hold after it, if one claim does; `merged` is the wording of a merge.
+    /// Returns the claim that holds after it, if only one does; `merged` is the wording of a merge.
     pub fn holds<'a>(self, conflict: &'a Conflict, merged: Option<&'a str>) -> Option<&'a str> {
         let (a, b) = (&conflict.a, &conflict.b);
         match self {

@@ -223,7 +223,7 @@ pub(super) fn conflict_pointer(app: App, index: usize) -> Option<Pointer> {
     both.nth(index).cloned()
 }
 
-/// Reads a conflict that is not in the list, as after an undo or from an address.
+/// Reads a conflict that is not in the list, for example after an undo or from an address.
 fn visit_conflict(app: App, id: ConflictId) {
     if untrack(|| listed_conflict(app, id)).is_some() {
         return;

@@ -150,7 +150,7 @@ pub(super) async fn say_of_conflict(
     resolved.map(|_| Some(undo_of(id, undo_verdict)))
 }
 
-/// Lets an open conflict pass the gate, or takes that back.
+/// Lets an open conflict pass the gate, or undoes that.
 async fn set_allowance(
     app: App,
     conflict: ConflictId,
@@ -170,7 +170,7 @@ async fn undo_allowance(app: App, conflict: ConflictId) -> Result<(), Refusal> {
     set_allowance(app, conflict, String::new(), true).await
 }
 
-/// What takes back what was done to a conflict.
+/// The undo of what was done to a conflict.
 fn undo_of<F: Future<Output = Result<(), Refusal>> + 'static>(
     id: ConflictId,
     take_back: fn(App, ConflictId) -> F,
@@ -235,7 +235,7 @@ pub(super) fn tidy_after(app: App, id: ConflictId, verdict: ConflictVerdict) {
 /// edge.
 fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: Refusal) {
     let all = app.views.conflicts;
-    // If somebody else was first, what they said is read.
+    // If somebody else settled it first, their verdict is read.
     app.stale.touch(Tag::Conflicts);
     if all.inbox.open.get_untracked() != Some(id) {
         return app.frame.complain(refusal);
@@ -249,7 +249,7 @@ fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: R
     }
 }
 
-/// Undoes the verdict on the open conflict, by anyone; if the conflict is still open, undoes
+/// Undoes the verdict on the open conflict, whoever gave it; if the conflict is still open, undoes
 /// its allowance.
 pub(super) fn reopen_conflict(app: App) {
     let Some(conflict) = untrack(|| state::current_conflict(app)) else {

@@ -20,7 +20,7 @@ use crate::{
 /// A verdict on a claim whose evidence changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DriftVerdict {
-    /// Still true: repoints the claim at its evidence as that is now.
+    /// Still true: repoints the claim at its evidence as it is now.
     True,
     /// No longer true: forgets the claim.
     False,

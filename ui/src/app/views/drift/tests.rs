@@ -80,7 +80,8 @@ fn one_key_corrects_a_claim_to_the_value_that_the_line_has_now() {
     assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].pointer, engram.pointers[0].to_string());
     assert_eq!(seen[0].digest.as_deref(), Some(DIGEST));
-    // It was refused: the words are in the field, and a second press does not replace them.
+    // The correction was refused: its words are in the field, and a second press does not replace
+    // them.
     assert!(!stage.press_shift("R"));
     assert_eq!(stage.asked(), []);
 }

@@ -23,7 +23,7 @@ pub(crate) fn take_entries(app: App, entries: Vec<Entry>) {
         .try_update(|feed| feed.live(entries, hold))
         .unwrap_or(0);
     ask_about_conflicts(app);
-    // The first claim opens, also in the place of one of a removed sample.
+    // The first claim opens, even in place of a claim of a removed sample.
     if was_first_run && new > 0 && !untrack(|| state::is_listed(app)) {
         state::select_newest(app);
     }

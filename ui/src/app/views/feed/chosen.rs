@@ -52,7 +52,7 @@ impl Choice {
         !self.rows.with(Selection::is_empty)
     }
 
-    /// Whether an action on several was done to this engram, and the list does not show it yet.
+    /// Whether an action on several claims changed this engram, but the list does not show it yet.
     pub(crate) fn is_settling(self, id: EngramId) -> bool {
         self.rows.with_untracked(|it| it.is_settling(id))
     }

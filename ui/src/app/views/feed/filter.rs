@@ -251,8 +251,8 @@ fn Dates() -> impl IntoView {
         let at = app.list.filter.with(|it| it.until);
         at.map(|it| last_day(it, offset())).unwrap_or_default()
     };
-    // While a day is typed, it may be empty for a moment; only a field that is left empty means
-    // none.
+    // While a day is being typed, its field may be empty for a moment; only a field that is left
+    // empty means none.
     let since = move |day: String, is_left: bool| {
         let since = midnight(&day, offset());
         if since.is_some() || is_left && day.is_empty() {

@@ -113,7 +113,7 @@ impl ClaimWidths {
         self.fonts.track();
     }
 
-    /// The height of an engram's row whose claim has this much room.
+    /// The height of an engram's row, if its claim has this much room.
     fn height(self, engram: &Engram, room: f64) -> u32 {
         if engram.redacted {
             return ONE_LINE;

@@ -24,7 +24,7 @@ pub(crate) struct Look {
     is_due: StoredValue<bool>,
     /// Whether the person is in another window.
     is_away: StoredValue<bool>,
-    /// The new version of the open engram, which opens without a step of the person.
+    /// The new version of the open engram, which opens without an action of the person.
     pub(super) in_place: StoredValue<Option<EngramId>>,
     /// The last look: what came later is new.
     pub(super) last: RwSignal<Option<Looked>>,
@@ -139,7 +139,7 @@ fn sees_newest(app: App) -> bool {
         && untrack(|| views::asked_filter(app)).is_empty()
 }
 
-/// A look that has seen the whole journal.
+/// The look of a person who has seen the whole journal.
 fn look_of_now(app: App) -> Looked {
     Looked {
         seq: app.list.feed.with_untracked(EngramList::head),
@@ -212,7 +212,7 @@ pub(crate) fn keep_look_at(app: App, what: &str, last: Looked) {
     });
     let settings = app.frame.settings.get_untracked();
     spawn_local(async move {
-        // Nobody asked for this: if it cannot be saved, more rows are new next time.
+        // The person did not ask for this: if it cannot be saved, more rows are new next time.
         if let Err(refusal) = app.backend().keep_settings(&settings).await {
             dom::log(&refusal.to_string());
         }

@@ -14,7 +14,7 @@ use crate::{
     feed::{EngramList, MOST},
 };
 
-/// Entries of one page.
+/// Entries per page.
 pub(crate) const PAGE: usize = 200;
 /// The most entries that a page may have.
 const MOST_OF_PAGE: usize = 1_000;

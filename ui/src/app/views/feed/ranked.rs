@@ -27,7 +27,8 @@ pub(super) fn RankedNote() -> impl IntoView {
     }
 }
 
-/// In plain words: the order, how many of how many, and whether the first one answers.
+/// In plain words: the order, how many of the matches are listed, and whether the first one
+/// answers.
 fn note(ranked: &Ranked, listed: usize) -> String {
     let order = match ranked.verdict {
         AnswerQuality::Strong => say::list::BEST_FIRST,

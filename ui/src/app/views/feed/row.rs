@@ -277,7 +277,7 @@ impl ShownAt {
                 clear_if_large(all);
                 *all.entry(id).or_insert(now)
             });
-            // Only a measurement misses an attribute that cannot be set.
+            // If the attribute cannot be set, only measurements miss it.
             let at = first.unwrap_or(now);
             let _ = element.set_attribute("data-shown-at", &format!("{at:.0}"));
         });

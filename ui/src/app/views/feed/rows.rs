@@ -197,7 +197,8 @@ impl RowLayout {
         is_drawn.then(|| row::engram_row_id(selected))
     }
 
-    /// The line below the new rows, for the eye only: each row says itself that it is new.
+    /// The line below the new rows, hidden from screen readers: each row itself says that it is
+    /// new.
     fn new_since(self) -> Option<impl IntoView + use<>> {
         let app = self.app;
         let (row, last) = (self.first_seen.get()?, app.list.look.last.get()?);

@@ -98,7 +98,7 @@ impl Scroller {
         let rows = self.rows;
         Effect::new(move |before: Option<Option<EngramId>>| {
             let first = rows.engrams.with(|all| all.first().map(|it| it.id));
-            // In a list by topic, rows come anywhere.
+            // In a list by topic, new rows may appear anywhere.
             let is_same = |it: &Option<EngramId>| *it == first && !rows.by_topic.get_untracked();
             match before.filter(|it| !is_same(it)) {
                 Some(before) => {

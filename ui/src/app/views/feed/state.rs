@@ -91,7 +91,7 @@ impl Listing {
         number
     }
 
-    /// Shows in the place of the list why it could not be read.
+    /// Shows, in place of the list, why it could not be read.
     pub(super) fn refuse(self, refusal: Refusal, again: fn(App)) {
         dom::log(&refusal.to_string());
         self.refused.set(Some((refusal, again)));

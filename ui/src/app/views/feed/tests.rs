@@ -18,7 +18,7 @@ use crate::{
     feed::EngramList,
 };
 
-/// The engrams of this file; each call of `engrams` makes others.
+/// The engrams of this file; each call of `engrams` makes new ones.
 static ALL: LazyLock<Vec<Arc<Engram>>> = LazyLock::new(engrams);
 
 fn entry_of(engram: &Engram) -> Entry {
@@ -103,7 +103,7 @@ fn a_search_lists_its_answer_best_first_and_opens_the_first() {
     state::search_again(stage.app);
     stage.settle();
     assert!(matches!(stage.asked()[..], [Request::Search(_), ..]));
-    // An answer without the open claim does not keep it.
+    // An answer without the open claim does not keep it open.
     search(&stage, "zebra");
     assert_eq!((rows(&stage).len(), open_engram(&stage)), (0, None));
     // Escape clears a search that found nothing.

@@ -1,4 +1,4 @@
-//! The time whose knowledge is shown: now, or a past time, while which nothing can be written.
+//! The time whose knowledge is shown: now, or a past time, during which nothing can be written.
 
 use engram_model::Filter;
 use jiff::Timestamp;

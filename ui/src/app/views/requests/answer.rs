@@ -114,7 +114,7 @@ pub(super) async fn revoke(app: App, id: String) -> Result<(), Refusal> {
     revoked.map(|_| ())
 }
 
-/// What takes this grant back.
+/// The undo of this grant.
 pub(super) fn undo_of(id: String) -> Undo {
     let taken_back = move |app| {
         let revoked = revoke(app, id.clone());
@@ -239,7 +239,7 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
         all.wants_reason.set(false);
         room::focus_pane(app);
     };
-    // The cap is kept as typed; granting is a key of its own.
+    // The cap is kept as typed; granting has a key of its own.
     let keys = keys_of_line(|| {}, leave);
     let is_wrong = move || parse_cap(&typed.get()).is_none();
     view! {

@@ -41,7 +41,7 @@ pub(super) fn Detail() -> impl IntoView {
     }
 }
 
-/// Rebuilt only for another request; changes to the same one are updated in place.
+/// Rebuilt only for another request; changes to the same one appear in place.
 #[component]
 fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();

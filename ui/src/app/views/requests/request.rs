@@ -102,7 +102,8 @@ pub fn sort_requests(mut all: Vec<RequestTold>) -> Vec<RequestTold> {
     all
 }
 
-/// The request to open once this one was answered: the next that waits, else the one before it.
+/// The request to open once this one has been answered: the next that waits, else the one before
+/// it.
 pub fn next_waiting(all: &[RequestTold], after: &str) -> Option<String> {
     let at = all.iter().position(|it| it.id == after)?;
     let waits = |it: &&RequestTold| it.state == RequestState::Waiting && it.id != after;

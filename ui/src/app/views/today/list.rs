@@ -18,7 +18,7 @@ use crate::{
     words::{self, say},
 };
 
-/// The id of the choice since when, which the filter key focuses.
+/// The id of the control that chooses since when news is shown; the filter key focuses it.
 pub(super) const SINCE: &str = "today-since";
 
 pub(super) fn news_row_id((project, what, by): &NewsKey) -> String {
@@ -43,7 +43,7 @@ pub(super) fn List() -> impl IntoView {
     }
 }
 
-/// The choice since when.
+/// The control that chooses since when news is shown.
 #[component]
 fn Choice() -> impl IntoView {
     let app = App::here();

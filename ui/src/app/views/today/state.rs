@@ -19,12 +19,13 @@ use crate::{
 
 /// The key of the last look at all repositories, beside those of single repositories.
 const EVERYWHERE: &str = "everywhere";
-/// The days of the longest choice.
+/// How many days the longest choice covers.
 const WEEK: i64 = 7;
-/// Who returns to the view within this time, as from what a row led to, still sees the same news.
+/// A person who returns to the view within this time, for example from where a row led, still sees
+/// the same news.
 const APART: SignedDuration = SignedDuration::from_mins(10);
 
-/// From when on the news is shown.
+/// Since when news is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Since {
     /// Since the person last left the view; since this morning, if they never did.
@@ -179,8 +180,8 @@ pub(super) fn go_to(app: App, row: &NewsRow) {
     repositories::go_to_place(app, row.path.clone().filter(|_| !row.is_here), query);
 }
 
-/// The place of what a row counts: the newest of it is open, or the worst of several conflicts,
-/// which their view opens by itself.
+/// The place of what a row counts, with its newest item open; of several conflicts, their view
+/// opens the worst by itself.
 pub(super) fn route_to(row: &NewsRow) -> Route {
     let opens_worst = row.what == NewsKind::Contradicted && row.count > 1;
     let open = Some(row.id.clone()).filter(|it| !it.is_empty() && !opens_worst);
