@@ -105,7 +105,7 @@ pub fn can_repin(engram: &Engram) -> bool {
     is_drifted(engram) && standing == Some(Evidence::NeedsReverification)
 }
 
-/// Which evidence of a claim was deleted, as a sentence without its period.
+/// Which evidence of a claim was deleted, as a sentence without its full stop.
 pub fn gone_evidence(engram: &Engram) -> String {
     let health = engram.health.as_ref();
     let checked = health.into_iter().flat_map(|it| &it.pointers);

@@ -195,7 +195,7 @@ fn Sheet(over: Over, children: Children) -> impl IntoView {
                 ("margin", "0 auto"),
                 ("max-width", "100%"),
             ] {
-                // If the style cannot be set, the dialog lies over its neighbors.
+                // If the style cannot be set, the dialog lies over its neighbours.
                 let _ = HtmlElement::style(&dialog).set_property(name, value);
             }
         }

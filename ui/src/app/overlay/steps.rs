@@ -1,4 +1,5 @@
-//! The person's steps as a list, newest first, from the journal: each can be undone while it stands.
+//! The person's steps as a list, newest first, from the journal. Each can be undone while it
+//! stands.
 
 use engram_model::{Allow, Feed, Refusal, Resolve, Settle, ask};
 use leptos::{prelude::*, task::spawn_local};

@@ -304,7 +304,7 @@ pub mod review {
     pub const NOTHING_MEANS: &str = "All evidence is unchanged, or only moved.";
     pub const BACK: &str = "Back to the feed";
 
-    /// Evidence that is gone, by its file and its lines; without its period.
+    /// Evidence that is gone, by its file and its lines; without its full stop.
     pub fn was_deleted(file: &str, lines: Option<(u32, u32)>) -> String {
         match lines {
             Some((start, end)) if start == end => format!("Line {start} of {file} was deleted"),

@@ -47,7 +47,8 @@ pub(crate) fn newest_of_rows(agents: Vec<AgentStatus>) -> Vec<AgentStatus> {
     group(agents).into_iter().map(|it| it.agent).collect()
 }
 
-/// The newest connection of the row that this agent is in, unless that is the agent itself or closed.
+/// The newest connection of the row that this agent is in; none if that is the agent itself, or
+/// closed.
 pub(crate) fn successor_of(agents: Vec<AgentStatus>, handle: &AgentId) -> Option<AgentStatus> {
     let rows = group(agents);
     let row = rows.into_iter().find(|it| it.handles.contains(handle))?;
