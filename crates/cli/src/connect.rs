@@ -112,7 +112,7 @@ fn list_clients(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the folder to search for the repository from.
+/// Returns the folder from which to search for the repository.
 fn search_start(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     match repo {
         Some(repo) => Ok(repo.to_owned()),

@@ -1,4 +1,4 @@
-//! Reads what belongs to another repository of the home where it belongs, and says so.
+//! Reads what belongs to another repository of the home in that repository, and says so.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl Elsewhere {
         let Some(clues) = clues else {
             return engine.handle(caller, request);
         };
-        // A commit may be in several repositories, so this one comes first.
+        // A commit may be in several repositories, so this repository is tried first.
         if matches!(request, Request::Deref(_)) {
             let answered = engine.handle(caller, request.clone());
             return match answered {
@@ -45,8 +45,8 @@ impl Elsewhere {
         }
     }
 
-    /// Answers a request of the user in the repository that the clues lead to; `None` if that is
-    /// this one, or none.
+    /// Answers a request of the user in the repository that the clues lead to; `None` if they lead
+    /// to this one, or to none.
     fn answer_there(
         &self,
         engine: &Engine,
@@ -66,7 +66,7 @@ impl Elsewhere {
                 found.name
             )));
         }
-        // What the home knows of a repository that is gone can still be read.
+        // What the home knows about a repository that is gone can still be read.
         if found.is_gone {
             return Ok(None);
         }
@@ -82,7 +82,7 @@ impl Elsewhere {
     }
 }
 
-/// What leads to the repository of what a request reads.
+/// Returns the clues to the repository that a request reads from.
 fn clues_of(request: &Request) -> Option<Clues> {
     match request {
         Request::Get(id) | Request::Log(id) => Some(by_id(id)),

@@ -66,7 +66,7 @@ fn begin_log(as_json: bool) {
         .init();
 }
 
-/// Prints the error, which may also be that standard output failed.
+/// Prints the error; that standard output failed is an error too.
 fn report_outcome(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
     let ran = ran.and_then(|code| out::check_written().map(|()| code));
     ran.unwrap_or_else(|refusal| {
@@ -108,7 +108,7 @@ fn report_usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Returns what to write instead: the values that there are, if the argument has a list of them.
+/// Returns what to write instead: the allowed values, if the argument has a list of them.
 fn usage_hint(error: &clap::Error) -> String {
     match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(values)) if !values.is_empty() => {

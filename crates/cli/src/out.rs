@@ -1,6 +1,6 @@
 //! The command's output. Nothing else here writes to standard output or standard error.
 //!
-//! Text of strangers may contain characters that control a terminal. Output for people makes them
+//! Text from strangers may contain characters that control a terminal. Output for people makes them
 //! visible, and JSON escapes them. This applies to pipes too: a pipe may end in a terminal, and a
 //! script may read tomorrow what a person reads today. The JSON keeps the exact text.
 
@@ -33,7 +33,8 @@ pub(crate) fn print_json(value: &impl Serialize) -> bool {
     }
 }
 
-/// Sends a line. A reader that is gone is not an error; any other failure is, see [`check_written`].
+/// Sends a line. A reader that is gone is not an error; any other failure is (see
+/// [`check_written`]).
 fn write_line(line: &str) -> bool {
     let mut out = io::stdout().lock();
     let sent = out.write_all(format!("{line}\n").as_bytes());
@@ -92,7 +93,7 @@ pub(crate) fn ask(question: &str) -> String {
     answer
 }
 
-/// Returns text of strangers without line breaks and tabs, so that it cannot begin a line of its
+/// Returns text from strangers without line breaks and tabs, so that it cannot begin a line of its
 /// own.
 pub(crate) fn one_line(text: impl Display) -> String {
     text.to_string().replace(['\n', '\r', '\t'], " ")

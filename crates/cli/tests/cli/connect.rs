@@ -356,7 +356,7 @@ fn without_an_agent_the_agents_are_listed() {
     assert_eq!(agents.as_array().map(Vec::len), Some(8), "{agents}");
 }
 
-/// A name that is none of a client names those that there are, in text and in JSON.
+/// The refusal of an unknown name lists the known ones, in text and in JSON.
 #[test]
 fn an_unknown_agent_is_refused_with_the_known_ones() {
     let sandbox = Sandbox::new();

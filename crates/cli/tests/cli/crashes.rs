@@ -139,7 +139,8 @@ fn killed_while_agents_talk() {
     for round in 0..rounds {
         let about = store_conflict(&sandbox, round);
         let running = start_all(&sandbox, round, &about);
-        // From at once to well after a whole round, and the others soon after the first.
+        // The first is killed at once, well after a whole round, or in between; the others soon
+        // after it.
         let first = undisturbed * ((round * 7919) % 150) as u32 / 100;
         for (at, child) in running.into_iter().enumerate() {
             let wait = if at == 0 { first } else { undisturbed / 20 };
@@ -156,7 +157,7 @@ fn killed_while_agents_talk() {
         kept.acknowledged > 0 && kept.acknowledged < kills,
         "{kept:?}"
     );
-    // In a few rounds, one kind may have had no luck.
+    // In few rounds, nothing of one kind may have been acknowledged.
     for some in [&kept.messages, &kept.grants, &kept.settled] {
         assert!(kills < 100 || !some.is_empty(), "{kept:?}");
     }

@@ -291,7 +291,7 @@ fn a_home_that_can_be_written_again_is_followed() {
             }
             engine.ask(&Caller::User, ask::Get(id)).unwrap();
             mount(&["-o", "remount,bind,rw", at]);
-            // A process that only writes notices as well.
+            // A process that only writes also notices.
             writer.ask(&Caller::User, ask::Forget(other)).unwrap();
             let (tell, told) = channel();
             let subscription = engine.subscribe(0, move |it| tell.send(it.len()).unwrap_or(()));

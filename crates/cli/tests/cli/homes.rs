@@ -410,7 +410,8 @@ fn what_is_at_the_new_place_is_not_written_over() {
             id.as_str()
         );
     }
-    // Nor is a home moved that the user chose with --home, or that another program uses too.
+    // A home that the user chose with --home, or that another program uses too, is not moved
+    // either.
     let (sandbox, _) = make_used_machine();
     run_over(&sandbox, &former_home(&sandbox), &["doctor", "--move-home"])
         .refused("SCHEMA_INVALID");

@@ -130,7 +130,7 @@ fn twenty_at_once_leave_nothing_behind() {
         client.commit(2, &format!("The gateway_{at} retries with full jitter."));
     }
     clients.into_iter().for_each(Client::end);
-    // If two processes end in the same moment, each may leave the log to the other; the next
+    // If two processes end at the same moment, each may leave the log to the other; the next
     // command takes it in.
     sandbox.json(&["status"]);
     let home = sandbox.home();

@@ -158,7 +158,7 @@ fn a_history_says_that_a_claim_lost_a_conflict() {
     assert!(!log.contains("forgot"), "{log}");
 }
 
-/// A gate is shut while a conflict is open that nobody let pass.
+/// A gate is shut while a conflict that nobody has allowed is open.
 #[test]
 fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Text of strangers is shown but controls no terminal, and failures to print are reported.
+//! Text from strangers is shown but controls no terminal, and failures to print are reported.
 
 use std::{
     fs,
