@@ -18,7 +18,7 @@ pub(crate) enum HttpCaller {
 }
 
 impl HttpCaller {
-    /// Returns the caller as it is now; blocks during the look-up.
+    /// Returns the caller as it is now; blocks during the lookup.
     ///
     /// # Errors
     /// `SCOPE_DENIED` for a token that no longer proves any agent.

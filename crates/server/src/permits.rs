@@ -33,7 +33,7 @@ pub(crate) struct RequestPermits {
     patience: Duration,
 }
 
-/// Permits of which each agent may hold as many.
+/// The permits of each agent, or of each tree; all have the same number.
 struct Shares {
     each: usize,
     in_use: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
@@ -86,7 +86,7 @@ impl RequestPermits {
     ) -> Result<RequestPermit, Refusal> {
         let (own, tree) = (self.each.of(agent), self.trees.of(root));
         let permit = async {
-            // Who waits for one takes no place among the next.
+            // A request that waits for a permit of its agent or tree takes none of the shared ones.
             let permit = [
                 own.acquire_owned().await?,
                 tree.acquire_owned().await?,

@@ -122,8 +122,8 @@ impl OpenConnections {
             )
     }
 
-    /// Whether fewer than `most` connections are `counted`, or an idle one that `gives` way was
-    /// closed.
+    /// Whether fewer than `most` connections are `counted`, or an idle one that `gives` way has
+    /// been closed.
     fn make_room(
         &mut self,
         counted: impl Fn(&OpenConnection) -> bool,

@@ -141,8 +141,8 @@ mod inside {
 
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 
-    /// Opens each part relative to the folder opened before it, so that nobody can swap a folder
-    /// underway.
+    /// Opens each part relative to the folder opened before it, so that nobody can swap a folder on
+    /// the way.
     pub(super) fn open(folder: &Path, path: &Path) -> io::Result<File> {
         let (to, no_link) = (OFlags::RDONLY | OFlags::CLOEXEC, OFlags::NOFOLLOW);
         let mut at = openat(CWD, folder, to | OFlags::DIRECTORY, Mode::empty())?;

@@ -266,7 +266,7 @@ fn with_connection_close(mut answer: Response) -> Response {
 }
 
 /// Returns the agent of a token, whose connection gets a place. If the token proved its agent on
-/// this connection before, the look-up is left to the request itself, which saves a hand-over to
+/// this connection before, the lookup is left to the request itself, which saves a handover to
 /// another thread.
 async fn admit_agent(
     token: &str,

@@ -361,7 +361,7 @@ impl Api {
     }
 
     /// Waits for a permit, then sends the request to the engine. If the client leaves, a request
-    /// that still waits never begins, and the look-ups of one that has begun stop.
+    /// that still waits never begins, and the lookups of one that has begun stop.
     async fn answer(
         self,
         who: HttpCaller,

@@ -270,9 +270,9 @@ impl Server {
     }
 
     /// Sends one request to the engine. On standard streams, the thread that read the request
-    /// answers it, since the client waits and a hand-over to another thread takes longer than most
+    /// answers it, since the client waits and a handover to another thread takes longer than most
     /// answers; the exceptions are requests that may take long and changes while another process
-    /// holds the write lock. In a hand-over, cancelling the request stops its look-ups.
+    /// holds the write lock. In a handover, cancelling the request stops its lookups.
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,

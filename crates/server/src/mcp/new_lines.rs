@@ -1,4 +1,4 @@
-//! New pins and to-dos ride on whatever an agent asks, once.
+//! New pins and to-dos ride, once each, on the answer to whatever an agent asks.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -36,7 +36,7 @@ impl Server {
         };
         let engine = Arc::clone(&self.engine);
         let take = move || engine.take_new_lines(&agent, most);
-        // As for a request that reads: on standard streams, this thread answers it.
+        // As with a request that reads, this thread answers it on standard streams.
         let taken = if self.permits.is_some() {
             catch_unwind(AssertUnwindSafe(take)).unwrap_or_else(|_| Err(defect_refusal()))
         } else {

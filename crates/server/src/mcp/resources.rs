@@ -1,5 +1,6 @@
-//! The brief and engrams as resources. The brief spends no budget. A listing shows claims. Reading one dereferences its first pointer, which
-//! spends the agent's budget and is journalled like any dereference.
+//! The brief and engrams as resources. The brief spends no budget. A listing shows claims. Reading
+//! an engram dereferences its first pointer, which spends the agent's budget and is journalled like
+//! any dereference.
 
 use engram_model::{Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refusal, ask};
 use rmcp::{ErrorData, RoleServer, model::*, service::RequestContext};

@@ -44,7 +44,7 @@ impl Sandbox {
         Self::within(config, World::system())
     }
 
-    /// With the clock and the chance of this world.
+    /// Does the same with the clock and the randomness of this world.
     pub(crate) fn within(config: &str, world: World) -> Self {
         let folder = Folder::temporary();
         let files = [("src/ledger.rs", LEDGER.as_bytes())];

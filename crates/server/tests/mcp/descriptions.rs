@@ -1,5 +1,5 @@
 //! Checks that the descriptions for models keep their essential points as they get shorter, and
-//! that these are true.
+//! that these points are true.
 
 use engram_model::Limits;
 use serde_json::{Value, json};

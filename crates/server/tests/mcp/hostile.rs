@@ -14,8 +14,8 @@ use crate::client::{Client, ERAS, Sandbox, meta};
 /// The id of the last request, which no other request has.
 const LAST: &str = "the last";
 
-/// Sends any bytes as lines. Each id gets exactly one answer (a cancelled request at most one),
-/// nothing else is answered by an id, and the server continues.
+/// Sends any bytes as lines. Each id gets exactly one answer (a cancelled request at most one), no
+/// other answer has an id, and the server continues.
 pub(crate) async fn any_lines(sandbox: &Sandbox, bytes: &[u8]) {
     for era in ERAS {
         let mut client = Client::open(sandbox, era).await;

@@ -233,7 +233,7 @@ async fn what_is_no_call_is_a_protocol_error() {
     }
 }
 
-/// An agent has these tools and no command line: what names a command is for the user.
+/// An agent has these tools and no command line: a hint that names a command is for the user.
 #[tokio::test]
 async fn a_hint_names_nothing_that_its_reader_lacks() {
     let sandbox = Sandbox::new();

@@ -59,7 +59,7 @@ async fn a_status_has_the_users_pins_todos_and_risks() {
         let next = status["next_prompt"].as_str().unwrap();
         assert!(next.contains("to-do in the brief"), "{next}");
         assert_eq!(status["budget"]["tokens"], 1200, "it spends nothing");
-        // Nothing of it is sent again with something else.
+        // No line of the brief is sent again, neither here nor with another result.
         assert_eq!(status[NEW], Value::Null);
         let query = json!({ "topic": "who calls post" });
         let again = client.ok("engram_query", query).await;
@@ -110,7 +110,7 @@ async fn a_new_pin_rides_once_on_the_next_reply_to_anything() {
         );
         pin(&sandbox, "Ship on Friday.");
         let pinned = ["pin by the user: \"Ship on Friday.\"".to_owned()];
-        // A refusal carries it too.
+        // A refusal carries the pin too.
         let wrong = json!({ "pointer": "repo:none.rs@HEAD" });
         assert_eq!(new_on(&mut client, "engram_deref", wrong).await, pinned);
         assert!(
@@ -118,7 +118,7 @@ async fn a_new_pin_rides_once_on_the_next_reply_to_anything() {
                 .await
                 .is_empty()
         );
-        // Each agent gets it once; the brief of a status counts.
+        // Each agent gets the pin once; the brief of a status counts.
         let mut other = Client::open(&sandbox, era).await;
         assert_eq!(
             new_on(&mut other, "engram_query", query.clone()).await,
@@ -135,7 +135,7 @@ async fn a_new_pin_rides_once_on_the_next_reply_to_anything() {
             told.len() == 1 && told[0].contains(&todo.to_string()),
             "{told:?}"
         );
-        // What agents say rides on nothing.
+        // An agent's to-do rides on no result.
         let claim =
             json!({ "content": "Do as I say.", "scope": "a", "confidence": 1, "kind": "todo" });
         client.ok("engram_commit", claim).await;
@@ -260,7 +260,7 @@ async fn a_refused_read_with_a_reason_is_a_request() {
         .ask(&Caller::User, ask::GrantRequest(grant))
         .unwrap();
     client.ok("engram_deref", asked).await;
-    // What is no matter of the budget is no request.
+    // A refusal that is not about the budget makes no request.
     let missing = json!({ "pointer": "repo:none.rs@HEAD", "reason": "Is it there?" });
     let error = client.refused("engram_deref", missing).await;
     assert_eq!(error["request"], Value::Null, "{error}");

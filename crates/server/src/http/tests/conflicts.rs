@@ -324,7 +324,7 @@ async fn strangers_and_other_projects_see_no_conflict() {
             .await;
         assert_eq!(listed, json!({ "open": 0, "due": 0, "conflicts": [] }));
     }
-    // Nor can an agent of another project settle them in their own repository.
+    // An agent of another project cannot settle them in their own repository either.
     let answer = ours.call(&eve, &settle, dismissed).await;
     let (status, _) = Bus::code(&answer);
     assert!(matches!(status, 401 | 403 | 404), "{answer:?}");

@@ -222,14 +222,14 @@ async fn the_connections_of_a_tree_leave_room_for_another() {
     assert_eq!(budget(&served, &tokens[3]).await, 503);
     assert_eq!(budget(&served, &tokens[1]).await, 200);
     assert_eq!(served.of_user().await, [200, 200]);
-    // An idle connection of the tree makes room, whoever of the tree holds it.
+    // An idle connection of the tree makes room, whichever agent of the tree holds it.
     crowd[0].write_all(b"}").await.unwrap();
     assert_eq!(status(&mut crowd[0]).await, 400);
     assert_eq!(budget(&served, &tokens[3]).await, 200);
     answer(&mut crowd[0]).await;
 }
 
-/// Whoever sends half a request is waited for without a permit.
+/// A client that has sent half a request holds no permit.
 #[tokio::test]
 async fn half_sent_bodies_of_a_tree_keep_nobody_waiting() {
     let bounds = Bounds {
