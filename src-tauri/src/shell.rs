@@ -182,9 +182,9 @@ impl Shell {
         lock(&self.0.opened).list()
     }
 
-    /// Counts what waits in all repositories from now on, and calls `tell` whenever it changed. Does
-    /// nothing if it is counted already; a home that cannot be followed yet is tried again by the
-    /// next call.
+    /// Counts what waits in all repositories from now on, and calls `tell` whenever it changed.
+    /// Does nothing if it is counted already; the next call tries again if the home cannot be
+    /// followed yet.
     pub(crate) fn follow_waiting(&self, tell: impl Fn(&Self) + Send + 'static) {
         let mut counting = lock(&self.0.counting);
         if counting.is_some() {

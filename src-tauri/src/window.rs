@@ -224,7 +224,7 @@ pub(crate) fn set_zoom(window: &WebviewWindow, zoom: Zoom) {
     }
 }
 
-/// Shows the window in front.
+/// Shows the window, and brings it to the front.
 pub(crate) fn show_window(window: &WebviewWindow) {
     if let Err(error) = window.show().and_then(|()| window.set_focus()) {
         tracing::error!(%error, "cannot show the window");
