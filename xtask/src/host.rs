@@ -125,7 +125,7 @@ fn install_debian_packages(needs: Needs) -> Result<()> {
         .context("the system packages could not be installed; is there a network, and is no other apt-get at work?")
 }
 
-/// How to become root: no prefix, sudo without a question, or none.
+/// How to become root: no prefix, or sudo without a question; none if neither works.
 fn root_prefix() -> Result<Option<&'static [&'static str]>> {
     if output(command("id").arg("-u"))? == "0" {
         return Ok(Some(&[]));

@@ -221,8 +221,8 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     Ok(flagged)
 }
 
-/// Returns the folder of the second peer. A stand-in that hashes words embeds its sentences, which
-/// its rules ignore.
+/// Returns the folder of the second peer. A stub that hashes words embeds sentences for it; its
+/// rules ignore embeddings.
 fn team() -> Result<PathBuf> {
     let folder = tools::folder().join(TEAM);
     ensure!(

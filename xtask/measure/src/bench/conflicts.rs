@@ -1,7 +1,7 @@
 //! `cargo xtask bench --conflicts`: what detecting contradictions costs. The same claims go to two
 //! homes: to one as durable, which are compared with what holds, and to the other as ephemeral,
-//! which are not. New claims go into a home of a thousand and one of a hundred thousand, and a
-//! crowd of claims contradicts each other.
+//! which are not. New claims go into a home of a thousand and one of a hundred thousand, and the
+//! claims of a crowd contradict each other.
 
 use std::{ops::Range, path::Path, process::Stdio, time::Duration};
 
