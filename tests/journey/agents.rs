@@ -73,7 +73,7 @@ impl Session {
         session
     }
 
-    /// Makes this session the agent that the token proves.
+    /// Makes this the agent that the token proves.
     pub fn proved_by(mut self, token: &str) -> Self {
         self.token = Some(token.to_owned());
         self

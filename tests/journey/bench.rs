@@ -22,8 +22,8 @@ use crate::{
     window::Window,
 };
 
-/// Scrolls a list to and fro for a while, `by` pixels per frame; returns the milliseconds that each
-/// frame took.
+/// Scrolls a list back and forth for a while, `by` pixels per frame; returns the milliseconds that
+/// each frame took.
 const SCROLL: &str = "const [css, by, time, done] = arguments;
     const list = document.querySelector(css), frames = [];
     let last = performance.now(), way = by;

@@ -1,5 +1,6 @@
 //! Real agents, steered from the window: a pin and a to-do reach the model, the agent answers the
-//! to-do, asks to read more and gets the lines by one key; connected again, the agent has the same row.
+//! to-do, asks to read more and gets the lines once a person presses a key; connected again, the
+//! agent has the same row.
 
 use std::{
     sync::mpsc::{self, Receiver, Sender},
@@ -100,7 +101,7 @@ fn real_agents_are_steered_from_the_window() {
         window.wait("document.querySelector('[data-testid=drift-view] .count')");
         let counted = Counted::by(&window, hand);
 
-        // A question takes two steps: to the claim in doubt, and the question.
+        // Asking takes two steps: opening the claim in doubt, and the question.
         counted.go("drift");
         window.find("[data-testid=ask-agent]:not([disabled])");
         window.wait("!document.querySelector('[data-testid=engram] [aria-busy=true]')");

@@ -34,7 +34,7 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         window.by(hand, "4", "agents-view");
         window.find("[data-testid=no-agents]");
 
-        // Each agent appears once it did something, above the earlier ones.
+        // Each agent appears once it has done something, above the earlier ones.
         read_as(engram, "architect");
         window.wait(&agents_are("architect"));
         read_as(engram, "programmer-1");

@@ -57,7 +57,7 @@ fn a_claim_that_is_confirmed_stays_where_it_was() {
     window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
     window.wait(&format!("!document.querySelector('{}')", row(old)));
     assert_eq!(window.claims(), before);
-    // It is at the end of the journal, and the open version is the current one.
+    // The confirmation is at the end of the journal, and the open version is the current one.
     let newest = engram.json(&["feed"])["entries"][0]["change"]["with"].clone();
     assert_eq!(newest["supersedes"], json!(old));
     window.wait(&is_read(newest["id"].as_str().unwrap()));
@@ -101,7 +101,7 @@ fn what_is_under_the_pointer_stays_there() {
     ));
     window.wait(&rows(8));
     assert_eq!(window.row_at(at), json!(pointed));
-    // The new claim appears when the mouse leaves it.
+    // The new claim appears when the mouse leaves the rows.
     window.point(2, 2);
     window.wait(&rows(9));
     window.wait(&first("Said under the pointer"));

@@ -130,7 +130,7 @@ fn a_search_of_a_long_journal_finds_the_one_claim_that_has_the_name() {
         "document.querySelector('[data-testid=ranked]')?.textContent === 'Best match first.'",
     );
     assert_eq!(window.text("[data-testid=feed-row] mark"), "svc0000500");
-    // Nothing has this.
+    // No claim contains this.
     window.control('a');
     window.keys("nowhere1");
     window.wait("document.querySelector('[data-testid=no-match]')");
@@ -215,7 +215,7 @@ fn the_palette_searches_all_claims_too() {
         window.script("return document.getElementById('filter').value", json!([])),
         json!("quagga zebra")
     );
-    // It answers a question by itself.
+    // The palette answers a question by itself.
     window.control('k');
     window.find("[data-testid=palette-input]");
     window.keys("what about jittering");

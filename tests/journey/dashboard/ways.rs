@@ -156,7 +156,7 @@ pub const VIEWS: &[View] = &[
             Wait(ERASE),
             Keys(ENTER),
         ],
-        // Where the bar has no room, it is in the menu.
+        // The command is in the menu where the bar has no room.
         mouse: &[
             Keys("."),
             Wait("document.querySelector('[data-testid=menu-item]:focus')"),
@@ -361,7 +361,7 @@ fn every_view_is_reached_by_keys_alone_and_by_mouse() {
 fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     let Stage { shop, window, .. } = &Stage::open();
     window.wait(READ);
-    // As a link opens it.
+    // Opens the claim as a link does.
     window.follow(&format!("/?kind=policy&id={}", shop.ids[0]));
     window.wait(&is_read(&shop.ids[0]));
     window.script("document.activeElement.blur()", json!([]));
