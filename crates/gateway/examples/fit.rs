@@ -1,8 +1,8 @@
 //! Fits the weight of each feature of a text, and counts how many texts are taken for code.
 //!
 //! `cargo run --release -p engram-gateway --example fit -- CODE PROSE` writes the new
-//! `src/code/likeness.tsv` to the standard output; `... --example fit -- FILE` counts the texts of
-//! a file that are taken for code, and prints those that are not, or with `--taken` those that are.
+//! `src/code/likeness.tsv` to standard output; `... --example fit -- FILE` counts the texts of a
+//! file that are taken for code, and prints those that are not, or with `--taken` those that are.
 //! Each line of a file is an object with a `text`. Never part of the product.
 
 use std::collections::HashMap;

@@ -3,8 +3,8 @@
 //!
 //! Served text is kept as fingerprints: hashes of [`WORDS`] consecutive words, and of shorter whole
 //! sentences. A claim is an echo if all its words are among them, except for a short wrapping at
-//! its ends ("As the brief says, ..."). A wrapping that denies, doubts or gives a number says
-//! something, so the claim is no echo. Case, punctuation, spaces and zero-width characters are
+//! its ends ("As the brief says, ..."). A wrapping that denies, doubts or gives a number adds
+//! something, so the claim is not an echo. Case, punctuation, spaces and zero-width characters are
 //! ignored.
 
 use engram_model::{Code, Refusal, is_hidden};

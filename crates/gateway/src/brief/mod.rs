@@ -207,8 +207,8 @@ fn cost_of(lines: &[BriefLine]) -> usize {
     serde_json::to_string(&texts).map_or(usize::MAX, |it| count_tokens(&it))
 }
 
-/// Returns the claims that may be included, best first, and each only once if several agents made
-/// it.
+/// Returns the claims that may be included, best first, and each only once, even if several agents
+/// made it.
 fn ranked(material: &BriefMaterial) -> Vec<&BriefCandidate> {
     let is_pinned = |it: &BriefCandidate| {
         material
@@ -250,7 +250,7 @@ fn order_of(
 
 /// Returns the weight of a claim, in thousandths, by its confidence, whether it is verified, how
 /// often earlier runs read it, its age, and whether its evidence is unchanged. A claim of the user
-/// outweighs all of agents, however many they commit.
+/// outweighs all claims of agents, however many they commit.
 fn weight_of(claim: &BriefCandidate, now: Timestamp) -> i64 {
     // NaN counts as no confidence.
     let sure = (claim.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
@@ -412,7 +412,7 @@ fn budget_lines(material: &BriefMaterial) -> Vec<BriefLine> {
     lines
 }
 
-/// The tokens of a turn, and what else of it was used.
+/// The tokens used in a turn, and whatever else of its budget was used.
 fn used_of(figures: &[(String, Figure)]) -> String {
     let one = |name: &str, noun: &str| {
         let (_, figure) = figures.iter().find(|(of, _)| of == name)?;

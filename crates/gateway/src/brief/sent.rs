@@ -5,7 +5,7 @@ use engram_model::BriefLine;
 use super::quote::{one_line, quoted_name, quoted_up_to};
 use crate::count_tokens;
 
-/// The lengths to which a line is cut that is too long to ride, in characters.
+/// The lengths to which a line that is too long to ride is cut, in characters.
 const CUTS: [usize; 5] = [300, 150, 80, 40, 10];
 
 /// Returns the lines as they are sent, each while all of them together have at most `tokens`
