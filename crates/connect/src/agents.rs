@@ -37,8 +37,7 @@ pub(crate) fn add(text: &str, section: &str) -> Result<String, EditError> {
     Ok(format!("{text}{gap}{section}"))
 }
 
-/// Returns the text with a line that imports `AGENTS.md`, unless it has one: then it is right as it
-/// is.
+/// Returns the text with a line that imports `AGENTS.md`; unchanged if it already has one.
 pub(crate) fn import(text: &str, line: &str) -> Result<String, EditError> {
     if is_imported(text) {
         find_section(text).map(|_| text.to_owned())

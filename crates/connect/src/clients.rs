@@ -158,8 +158,8 @@ impl Dialect {
         Server::new(program, &place.home, root.as_deref())
     }
 
-    /// Opens the configuration; returns its usual path too. Of several files, that which has our
-    /// entry, otherwise the first that exists.
+    /// Opens the configuration; returns its usual path too. Of several files, opens the one that
+    /// has our entry, otherwise the first that exists.
     pub(crate) fn open(&self, place: &ConnectTarget) -> Result<(PathBuf, Configuration), Refusal> {
         let (usual, others) = match &self.file {
             FileLocation::Repository(usual, others) => (usual, others),

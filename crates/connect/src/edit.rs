@@ -22,11 +22,11 @@ pub(crate) enum EditError {
     Syntax(String),
     /// Something else is where our entry belongs.
     Shape(&'static str),
-    /// The value of this name is no object.
+    /// The value of this name is not an object.
     NoObject(&'static str),
     /// A name that may appear once.
     Repeated(&'static str),
-    /// The lines around our section are not one pair.
+    /// The marker lines around our section are not one pair.
     Markers,
 }
 

@@ -162,8 +162,8 @@ impl Configuration {
             fs::create_dir_all(self.folder())?;
         }
         let mut draft = tempfile::Builder::new();
-        // A new file gets the usual permissions. A replacement stays private until it has the old
-        // file's.
+        // A new file gets the usual permissions. A replacement stays private until it has those of
+        // the old file.
         #[cfg(unix)]
         if self.about.is_none() {
             draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

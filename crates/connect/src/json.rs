@@ -11,7 +11,8 @@ use crate::{EntryOwner, NAME, Server, edit::EditError};
 pub(crate) struct JsonServers {
     /// The names of the objects around them, from the outside in.
     pub(crate) keys: &'static [&'static str],
-    /// The same in another form of the file, if the client has two: used where the file has it.
+    /// The same for another form of the file, if the client reads two: used where the file has that
+    /// form.
     pub(crate) newer_keys: Option<&'static [&'static str]>,
     pub(crate) form: EntryForm,
 }

@@ -260,7 +260,7 @@ fn plan_advice(
 }
 
 /// Drops each file that is a link to one before it: `CLAUDE.md` may be a link to `AGENTS.md`, or
-/// the other way round.
+/// vice versa.
 fn without_links(mut advice: Vec<Advice>) -> Vec<Advice> {
     let mut paths = BTreeSet::new();
     advice.retain(|it| match it {

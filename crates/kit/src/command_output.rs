@@ -67,8 +67,8 @@ impl CommandOutput {
     }
 }
 
-/// Asserts that an error has a code, a message and a hint, and no other keys but those that say how
-/// to pass.
+/// Asserts that an error has a code, a message and a hint, and no other keys except those that say
+/// how to pass.
 #[track_caller]
 pub fn check_error(error: &Value) {
     let remedy = ["cut", "figures", "refusal", "request", "skeleton"];

@@ -59,7 +59,7 @@ pub fn files(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Returns the files below a folder that contain a word, in any case.
+/// Returns the files below a folder that contain a word, ignoring case.
 pub fn files_holding(below: &Path, word: &str) -> Vec<PathBuf> {
     let holds = |bytes: &[u8]| {
         let mut parts = bytes.windows(word.len());

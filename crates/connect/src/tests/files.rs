@@ -107,7 +107,7 @@ fn a_folder_of_the_user_stays() {
         write(|| undo(Client::VsCode, &place));
         assert!(settings.exists());
     }
-    // Nor is an empty one removed that was there before.
+    // An empty folder that was there before stays too.
     fs::remove_file(&settings).unwrap();
     write(|| connect(Client::VsCode, &place));
     write(|| undo(Client::VsCode, &place));
@@ -209,7 +209,7 @@ fn no_empty_file_is_left() {
     write(|| connect(Client::Claude, &other));
     write(|| undo(Client::Claude, &other));
     assert!(!path.exists());
-    // A file that its user edited into nothing else.
+    // A file in which the user changed only the spacing.
     write(|| connect(Client::Claude, &place));
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("  ", "\t")).unwrap();

@@ -137,7 +137,7 @@ fn what_is_shown_is_written_and_undone_to_the_byte() {
             let after = desk.read().unwrap();
             assert_eq!(told(&shown), after.lines().collect::<Vec<_>>());
             assert_eq!(desk.entry_owner(), EntryOwner::Ours);
-            // Asked for a second time, nothing changes.
+            // A second request has nothing to write.
             assert!(!desk.shown(false, Some(&shown.digest)).is_any);
             assert_eq!(desk.read().unwrap(), after);
 
