@@ -171,8 +171,8 @@ fn is_random(word: &[u8]) -> bool {
         && begin_no_word * 10 >= upper * 3
 }
 
-/// Whether a word begins with a label, as ids do: `evt_1eQX4c…`, `sha256-YsQE…`. A label of a
-/// secret says so.
+/// Whether a word begins with a label, as ids do: `evt_1eQX4c…`, `sha256-YsQE…`. The label of a
+/// secret does not count.
 fn is_labelled(word: &[u8]) -> bool {
     const SECRET: [&[u8]; 7] = [b"api", b"key", b"pat", b"secret", b"sk", b"tok", b"token"];
     let Some(end) = word.iter().position(|b| b"_-".contains(b)) else {
@@ -195,7 +195,7 @@ fn class(byte: u8) -> u8 {
     }
 }
 
-/// The number of letters in runs of at least four small ones, as words have them.
+/// The number of letters in runs of at least four lower-case letters, as words have them.
 fn in_words(word: &[u8]) -> usize {
     let runs = word.split(|b| !b.is_ascii_lowercase());
     runs.map(<[u8]>::len).filter(|length| *length >= 4).sum()

@@ -170,12 +170,12 @@ pub(crate) fn is_assigned_secret(value: &[u8]) -> bool {
         && entropy(value) >= least_entropy(value)
 }
 
-/// Does the same as [`is_assigned_secret`] for names that a digest may have too, such as `token`.
+/// Does the same as [`is_assigned_secret`], for names that a digest may have too, such as `token`.
 pub(crate) fn assigned_and_no_digest(value: &[u8]) -> bool {
     is_assigned_secret(value) && !is_digest(value.strip_suffix(b".").unwrap_or(value))
 }
 
-/// Does the same as [`is_assigned_secret`] for vague names, such as `key`.
+/// Does the same as [`is_assigned_secret`], for vague names, such as `key`.
 pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     value.len() >= 15
@@ -186,14 +186,14 @@ pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
         && entropy(value) >= 3.5
 }
 
-/// Does the same as [`is_assigned_secret`] for slightly clearer names, such as `acme_key`: the value needs a
-/// digest's length, and may be hex.
+/// Does the same as [`is_assigned_secret`], for slightly clearer names, such as `acme_key`: the
+/// value needs a digest's length, and may be hex.
 pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
     value.len() >= 32 && is_assigned_secret(value) && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Does the same as [`is_assigned_secret`] after the full name of a secret, such as `the API key`: the value
-/// may be hex, too.
+/// Does the same as [`is_assigned_secret`], after the full name of a secret, such as `the API key`:
+/// the value may be hex, too.
 pub(crate) fn given_as_key(value: &[u8]) -> bool {
     assigned_and_certain(value) || assigned_and_long(value)
 }

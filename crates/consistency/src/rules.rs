@@ -18,7 +18,7 @@ pub(crate) struct Rule {
     /// What the secret looks like, with an article.
     pub(crate) name: &'static str,
     pub(crate) pattern: &'static str,
-    /// Words, at least one of which the text must contain, in any case.
+    /// Words, at least one of which the text must contain, ignoring case.
     pub(crate) keywords: &'static [&'static str],
     /// The capture group of the secret. 0 means the first group that matched, or else the whole
     /// match.

@@ -281,7 +281,7 @@ fn runs(text: &Text, part: &Part) -> Vec<Run> {
     let words = part.words.iter().filter(|it| it.names && !differs(it.at));
     for word in words {
         match runs.last_mut() {
-            // The parts of a name have its place.
+            // The parts of a name are where the name is.
             Some(run) if word.at.1 <= run.at.1 => run.is_name |= word.is_name,
             Some(run) if run.words < WORDS && text.is_gap(run.at.1, word.at.0) => {
                 run.at.1 = word.at.1;

@@ -72,8 +72,8 @@ fn a_finding_says_what_it_looks_like_and_never_what_it_is() {
     }
 }
 
-/// A sentence that names a key of a service, and nothing else that says so. Hex digits and UUIDs
-/// pass, as ids and digests do.
+/// A sentence that contains a service's key, and no word that says so. Hex digits and UUIDs pass,
+/// as ids and digests do.
 #[test]
 fn nine_in_ten_stand_bare_in_a_sentence_and_are_found() {
     const NO_SERVICE: [&str; 5] = ["Connection", "Assignment", "Command", "Header", "Sentence"];

@@ -275,7 +275,7 @@ impl Reader<'_> {
                 self.add_verb(name::key_of_word(key), span);
             }
             Meaning::Alive(alive) => self.sketch.note_alive(alive, span),
-            // These meanings are only found by stems.
+            // These meanings are found only by stems.
             Meaning::Generic
             | Meaning::End(_)
             | Meaning::Hold(_)

@@ -98,7 +98,7 @@ pub(crate) struct WrittenNumber {
     pub(crate) or: Option<Ratio>,
 }
 
-/// More digits than any real number has.
+/// More digits than any number in a claim has.
 const DIGITS: usize = 30;
 
 /// Reads the number at the start of a word, and its length in bytes: `2.5` of `2.5min`. Commas,
