@@ -23,7 +23,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// The commit that is checked out cannot be read, or time is over.
 pub fn completions(repo: &Repo, typed: &str) -> Result<Vec<String>, Refusal> {
     let (kind, rest) = split_kind(typed.trim());
-    // What has lines or a pin is past its path.
+    // Once a pointer has lines or a pin, its path is complete.
     if rest.is_empty() || rest.contains(['@', '#']) {
         return Ok(Vec::new());
     }

@@ -1,4 +1,4 @@
-//! The syntax of definitions in common languages for tests.
+//! The syntax of tests' definitions in common languages.
 
 /// Where a definition ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -253,8 +253,8 @@ fn parts(path: &Path) -> Option<Vec<OsString>> {
         .collect()
 }
 
-/// Returns whether a file system may take this name for `.git`: in any case, by its short name,
-/// with what NTFS drops at its end or HFS drops anywhere.
+/// Returns whether a file system may take this name for `.git`: in any letter case, by its short
+/// name, with what NTFS drops at its end or HFS drops anywhere.
 pub(crate) fn is_gits(name: &OsStr) -> bool {
     let dropped = |c: &char| matches!(c, '\u{200C}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{206A}'..='\u{206F}' | '\u{FEFF}');
     let name: String = name

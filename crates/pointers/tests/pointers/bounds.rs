@@ -181,7 +181,7 @@ fn rules_that_are_too_large_are_refused() {
     assert_eq!(fixture.text("repo:a.txt@HEAD"), "text\n");
 }
 
-/// Ten trees that each contain the next one ten times hold ten thousand million files.
+/// Ten trees that each contain the next one ten times hold ten billion files.
 #[test]
 fn trees_that_multiply_are_not_walked_to_their_end() {
     let fixture = Fixture::with(&[("a.txt", b"one\ntwo\nthree and four and five\n")]);
@@ -233,7 +233,7 @@ fn trees_that_multiply_are_not_walked_to_their_end() {
     });
 }
 
-/// Deeper than any path is long.
+/// Trees nested deeper than any path is long.
 #[test]
 fn trees_within_trees_are_followed_as_far_as_paths_go() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
