@@ -333,7 +333,7 @@ mod tests {
             (None, stored_change(5, None, ended)),
             (None, json!({"kind": "forgotten", "with": id(4)})),
             (None, verdict_change(json!("winner"), 3)),
-            // What a verdict ends is no step of its own.
+            // What a verdict ends is not a step of its own.
             (None, json!({"kind": "forgotten", "with": id(3)})),
             (Some("h1"), stored_change(3, Some("h1"), json!({}))),
         ]);

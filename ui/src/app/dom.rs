@@ -152,7 +152,7 @@ pub(crate) fn focused_in(id: &str) -> Option<String> {
     within.contains(Some(&active)).then(|| active.id())
 }
 
-/// Whether the event came from a field in which the person types, so that keys belong to the field.
+/// Whether the event came from a field in which the person types; keys then belong to the field.
 pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     target::<HtmlElement>(event).is_some_and(|it| {
         it.is_content_editable()

@@ -203,7 +203,7 @@ pub(crate) struct ViewCommand {
     pub(crate) does: fn(App),
     /// Whether there is something to act on.
     pub(crate) may: fn(App) -> bool,
-    /// Whether it judges the open item, so that a person must see that first.
+    /// Whether it judges the open item, which a person must therefore see first.
     pub(crate) judges: bool,
 }
 
@@ -229,7 +229,7 @@ impl Command {
         }
     }
 
-    /// Marks the command as one that judges the open item, so that a person must see that first.
+    /// Marks the command as one that judges the open item, which a person must therefore see first.
     pub(crate) const fn that_judges(self) -> Self {
         let does = match self.does {
             CommandKind::Own(own) => CommandKind::Own(ViewCommand {

@@ -50,7 +50,7 @@ impl Stale {
         }
     }
 
-    /// Forgets who reads engrams of the repository that was in front.
+    /// Forgets the readers of engrams of the repository that was in front.
     pub(crate) fn reset(self) {
         self.readers
             .update_value(|all| all.retain(|tag, _| !matches!(tag, Tag::Engram(_))));

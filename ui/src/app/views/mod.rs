@@ -36,7 +36,7 @@ pub(crate) struct View {
     /// Whether it asks something about each item: it is hidden while empty and shows its count;
     /// settling one item opens the next.
     pub(crate) asks: bool,
-    /// Whether its list holds engrams, so that keys act on the open one.
+    /// Whether its list holds engrams; keys then act on the open one.
     pub(crate) reads: bool,
     /// Whether its list is grouped by topic; else it has one order, newest first.
     pub(crate) by_topic: bool,
@@ -52,7 +52,7 @@ pub(crate) struct View {
     pub(crate) nothing: Option<fn() -> AnyView>,
     /// Whether an item of its list is open.
     pub(crate) is_any_open: fn(App) -> bool,
-    /// Whether several items of its list are selected, so that keys act on those.
+    /// Whether several items of its list are selected; keys then act on those.
     pub(crate) is_any_chosen: fn(App) -> bool,
     /// Returns a pointer of the open item, by its index.
     pub(crate) pointer: fn(App, usize) -> Option<Pointer>,

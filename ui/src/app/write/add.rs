@@ -163,7 +163,7 @@ fn save_new(app: App) {
     });
 }
 
-/// Whether the same claim already existed, so that none was stored.
+/// Whether the same claim already existed, and none was stored.
 fn is_duplicate(stored: &PutReply) -> bool {
     let mut found = stored.findings.iter();
     found.any(|it| it.what == Noticed::Duplicate)

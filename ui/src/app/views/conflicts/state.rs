@@ -78,7 +78,7 @@ impl Conflicts {
         }
     }
 
-    /// Whether rows are selected, so that keys act on those.
+    /// Whether rows are selected; keys then act on those.
     pub(crate) fn is_any_chosen(self) -> bool {
         !self.chosen.with(Selection::is_empty)
     }
@@ -423,8 +423,8 @@ fn leave_conflict(app: App) -> bool {
     true
 }
 
-/// Whether somebody settled or allowed it, so that this can be undone; a conflict that closed
-/// automatically cannot be.
+/// Whether somebody settled or allowed it, which can be undone; a conflict that closed
+/// automatically cannot be reopened.
 pub(super) fn can_reopen(conflict: &Conflict) -> bool {
     match conflict.status {
         ConflictStatus::Resolved | ConflictStatus::Dismissed => true,

@@ -47,7 +47,7 @@ impl Choice {
         }
     }
 
-    /// Whether any row is selected, so that keys act on the selected rows.
+    /// Whether any row is selected; keys then act on the selected rows.
     pub(crate) fn is_any(self) -> bool {
         !self.rows.with(Selection::is_empty)
     }

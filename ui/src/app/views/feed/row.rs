@@ -37,7 +37,7 @@ pub(super) struct RowContent {
     pub(super) height: u32,
     pub(super) is_short: bool,
     pub(super) is_selected: bool,
-    /// Whether the row is selected; none if no row is, so that keys act on the open one.
+    /// Whether the row is selected; none if no row is, and keys act on the open one.
     pub(super) is_chosen: Option<bool>,
     /// Whether its repository is unavailable.
     pub(super) is_unavailable: bool,

@@ -147,7 +147,7 @@ impl Listing {
         self.filter.with(|it| it.held_at)
     }
 
-    /// Whether a past time is shown, so that nothing can be changed.
+    /// Whether a past time is shown, during which nothing can be changed.
     pub(crate) fn is_past(self) -> bool {
         self.held_at().is_some()
     }
