@@ -120,7 +120,7 @@ fn every_pair_is_answered_in_order() {
     ];
     let input = lines.iter().map(|it| it.0.as_slice()).collect::<Vec<_>>();
     let file = sandbox.write("pairs.jsonl", input.join(&b'\n'));
-    // The folder is no repository, and the home cannot be created.
+    // The folder is not a repository, and the home cannot be created.
     let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.path("elsewhere"));
     command.args(["--home", "/dev/null/home", "--json", "detect", "--pairs"]);
     let ran = output_of(command.arg(&file).output().unwrap());

@@ -156,7 +156,7 @@ fn what_cannot_be_looked_at_is_not_called_changed() {
     git(&sandbox.repo(), &["checkout", "-q", "--orphan", "other"]);
     git(&sandbox.repo(), &["commit", "-q", "-m", "other"]);
     git(&sandbox.repo(), &["branch", "-D", "main"]);
-    // As in a clone, which does not get the ref that keeps the commit for the claim.
+    // Deletes the ref that keeps the commit for the claim: a clone does not get it.
     let kept = git(
         &sandbox.repo(),
         &["for-each-ref", "--format=%(refname)", "refs/engram"],
