@@ -69,7 +69,7 @@ async fn the_description_is_whole() {
 }
 
 /// A client that follows the description can continue where a page ended, and cannot send a value
-/// that is no position in the list.
+/// that is not a position in the list.
 #[tokio::test]
 async fn the_next_of_a_page_is_as_it_is_described() {
     let bus = Bus::new().await;
