@@ -33,7 +33,7 @@ impl Quotable {
         }
     }
 
-    /// Whether it has no words, so that nothing quotes it.
+    /// Whether it has no words; nothing can then quote it.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
