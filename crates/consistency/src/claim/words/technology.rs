@@ -159,7 +159,7 @@ const TOGETHER: &[&str] = &[
     "buildrunner",
 ];
 
-/// Whether one system may use several technologies of a kind, so that two claims exclude each other
+/// Whether one system may use several technologies of a kind; two claims then exclude each other
 /// only if they say so.
 pub(crate) fn live_together(kind: &str) -> bool {
     TOGETHER.contains(&kind)
