@@ -379,7 +379,7 @@ fn nobody_waits_for_a_pipe() {
             let root = fixture.root().to_owned();
             run_to_end(place, move || {
                 let repo = match opened {
-                    // As the engine does before each request.
+                    // The engine checks this before each request, too.
                     Some(repo) if repo.is_as_opened() => Ok(repo),
                     _ => Repo::open(&root),
                 };

@@ -15,7 +15,7 @@ fn utf32(text: &str, write: fn(u32) -> [u8; 4]) -> Vec<u8> {
 
 #[test]
 fn text_is_shown_whatever_its_encoding_and_digested_as_stored() {
-    // U+0A0A and U+0D0A contain the byte of a line feed but are no line feeds.
+    // U+0A0A and U+0D0A contain the byte of a line feed but are not line feeds.
     let text = "\u{FEFF}un\r\nzwei ਊ \u{0D0A} 漢𝄞\r\ntrois";
     let files: [(&str, Encoding, Vec<u8>); 6] = [
         ("utf8", Encoding::Utf8, text.as_bytes().to_vec()),

@@ -194,7 +194,7 @@ fn a_clone_that_shares_what_is_a_strangers_is_not_named_back() {
     let common = own.join("commondir");
     fs::write(&common, format!("{}\n", victim.join(".git").display())).unwrap();
     assert_named_back(fixture.root(), false);
-    // As in a worktree of the victim.
+    // Makes it look like a worktree of the victim.
     fs::write(own.join("gitdir"), format!("{}\n", own.display())).unwrap();
     let opened = Repo::open(fixture.root());
     assert!(!opened.is_ok_and(|it| it.is_named_back()));
