@@ -58,7 +58,7 @@ mod unix {
     pub(crate) struct Door {
         listener: UnixListener,
         path: PathBuf,
-        /// Whether its window draws without the graphics card, so that replacing it gains nothing.
+        /// Whether its window draws without the graphics card; replacing it then gains nothing.
         safely: bool,
     }
 
