@@ -285,7 +285,7 @@ impl TraceCheck<'_> {
         self.figures.full = told.flatten().map(|it| it.tokens).sum();
         let TraceFigures { turns, too_long, denied, granted, most_spans, .. } = self.figures;
         let (kinds, share) = (self.figures.refused.len(), self.figures.share());
-        // A trace without any attempt at a fault shows nothing.
+        // A trace without any attempt at a fault proves nothing.
         let wrong = [
             (turns != TURNS, format!("there are {turns} turns, not {TURNS}")),
             (!self.open.is_empty(), "a refused message was not sent again".into()),

@@ -58,7 +58,7 @@ fn visit_scattered(trees: Vec<TokenTree>, visitor: &mut impl for<'a> Visit<'a>) 
         match tree {
             TokenTree::Group(group) => visit_tokens(group.stream(), visitor),
             tree if ["|", "move", "match", "for", "if", "while"].contains(&&*tree.to_string()) => {
-                // In a tag that follows a block, `>` is no comparison.
+                // In a tag that follows a block, `>` is not a comparison.
                 let block = trees[at..].iter().position(is_block);
                 let ends = [Some(trees.len()), block.map(|it| at + it + 1)];
                 let mut found = ends.into_iter().flatten().filter_map(|end| {

@@ -31,8 +31,8 @@ pub struct Size {
     pub name: String,
     /// Whether it ships as part of the product; `crates/kit` and the developer's commands do not.
     pub is_product: bool,
-    /// Lines of code outside tests: each line with a token that is no comment, in sources formatted
-    /// by `rustfmt`. Data is in separate files and not counted.
+    /// Lines of code outside tests: each line with a token that is not a comment, in sources
+    /// formatted by `rustfmt`. Data is in separate files and not counted.
     pub lines: usize,
     /// Lines of code in tests.
     pub test_lines: usize,

@@ -40,7 +40,7 @@ pub struct File {
 /// What is counted in the tokens of a file, including those in macros.
 #[derive(Default)]
 pub struct Tokens {
-    /// The lines with a token that is no comment.
+    /// The lines with a token that is not a comment.
     pub code: BTreeSet<usize>,
     /// Attributes that make a function a test.
     pub tests: usize,
