@@ -1,4 +1,4 @@
-//! MCP clients of other authors, in both protocol eras, with the built command.
+//! MCP clients by other authors, in both protocol eras, with the built command.
 
 use std::{ffi::OsStr, fs, path::Path, process::Output};
 

@@ -214,7 +214,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
             window.keys("W");
             window.wait_moved("document.activeElement.id === 'reason'");
             window.keys("Measured under load");
-            // Enter leaves the words where they are; what is typed next is no command.
+            // Enter leaves the words where they are; what is typed next is not a command.
             window.keys(ENTER);
             window.keys(ESCAPE);
             window.wait_moved("document.activeElement.id !== 'reason'");

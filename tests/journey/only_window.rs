@@ -231,7 +231,7 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
         window.wait("document.querySelectorAll('[data-testid=start] [data-testid=repository]').length === 2");
         window.find("[data-testid=repository-pick]:not([hidden])");
         window.shot("start");
-        // A folder that is no repository is refused below the field, until the person tries
+        // A folder that is not a repository is refused below the field, until the person tries
         // another.
         for (path, why) in [
             (folder.join("gone"), "does not exist"),

@@ -110,8 +110,8 @@ fn an_agents_own_brief_is_looked_at() {
         is_in_brief("bob", false),
         is_in_brief("ada", false)
     ));
-    // Viewing the brief did not deliver it to the agent: its own words are no echo, and its turn
-    // continued.
+    // Viewing the brief did not deliver it to the agent: its own words are not an echo, and its
+    // turn continued.
     let of = engram.json(&["budget", "--agent", &child.name]);
     assert_eq!(of["agents"][0]["repo_spans"]["used"], 1, "{of}");
     window.size(420, 700);

@@ -256,7 +256,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         window.wait_moved(shown);
         window.wait("!document.querySelector('[aria-busy=true]')");
         look(name);
-        // Nor is the name left out.
+        // The name is not left out either.
         assert!(
             window.text("body").contains(NAMED),
             "{name}: nothing is named"

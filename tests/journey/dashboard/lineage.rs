@@ -60,7 +60,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
             assert_eq!(word(window, id), [wanted]);
         }
 
-        // All versions, newest first; the open one is marked and is no link.
+        // All versions, newest first; the open one is marked and is not a link.
         open_history(window, hand);
         assert_eq!(
             window.texts("[data-testid=version] button:not(.restore, .then)"),

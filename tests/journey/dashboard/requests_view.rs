@@ -252,7 +252,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.wait(&is_request_open(&ids[0]));
     window.keys("E");
     window.wait_moved("document.activeElement.id === 'cap'");
-    // Enter in the field grants nothing, and what is typed next is no command.
+    // Enter in the field grants nothing, and what is typed next is not a command.
     window.keys(&format!("lots{ENTER}y"));
     window.wait("document.activeElement.value === 'lotsy'");
     assert_eq!(request_of(engram, &ids[0])["state"], "waiting");

@@ -300,7 +300,8 @@ impl Shop {
         }
     }
 
-    /// Opens an agent in this role and stores a draft of it, `after` minutes after the first claim.
+    /// Opens an agent in this role and stores a draft in its name, `after` minutes after the first
+    /// claim.
     pub fn say_as(&mut self, name: &str, role: &str, after: i64, draft: Value) {
         let clock = Clock::at(BEGIN);
         clock.turn(after * 60);
