@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::outcome::BatchOutcome;
 
-/// The largest run that is over before anybody could read its progress.
+/// The largest run that ends before anybody can read its progress.
 const FEW: usize = 20;
 
 /// The progress of a run.

@@ -33,7 +33,7 @@ pub(crate) fn ReasonField(
     set: impl Fn(String) + 'static,
     /// Whether something waits for the reason.
     wants: RwSignal<bool>,
-    /// Its label and its hint; while something waits for the reason, `wanted`.
+    /// Its usual label and hint; `wanted` replaces them while something waits for the reason.
     usual: (&'static str, &'static str),
     wanted: (&'static str, &'static str),
     enter: impl Fn() + Copy + 'static,

@@ -135,7 +135,7 @@ fn report_failure(app: App, refusal: Refusal) {
     if app.phase.get_untracked() != failed {
         app.phase.set(failed);
     }
-    // Retrying does not make a wrong token right.
+    // A retry with a wrong token would fail too.
     if !app.backend().wants_token() {
         let again = set_timeout_with_handle(move || start_again(app), AGAIN);
         app.connection.again.set_value(again.ok());

@@ -98,7 +98,7 @@ fn follow_time(app: App) {
 }
 
 /// Ends the connection of a page that the browser keeps for *back*: a browser allows six
-/// connections for all pages together.
+/// connections to one server, for all pages together.
 fn follow_page(app: App) {
     let gone = window_event_listener(ev::pagehide, move |_| app.connection.end());
     let back = window_event_listener(ev::pageshow, move |event| {

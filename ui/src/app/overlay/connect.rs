@@ -137,7 +137,7 @@ fn Rows(within: Option<Over>) -> impl IntoView {
             spawn_local(read_connections(app, all));
         }
     });
-    // The file may have been fixed elsewhere, so its refusal goes.
+    // The file may have been fixed elsewhere, so its refusal is cleared.
     let seen = rows.clone();
     let focus = window_event_listener(ev::focus, move |_| {
         let failed = |it: &&ClientRow| matches!(it.stage.get_untracked(), ConnectStage::Failed(_));

@@ -57,7 +57,7 @@ pub(crate) struct ReadingState {
     pub(crate) pointer: RwSignal<usize>,
     /// The panel that the card of that pointer shows below its lines.
     pub(crate) panel: RwSignal<Option<Panel>>,
-    /// Whether the panel opened by itself; it must then not scroll into view.
+    /// Whether the panel opened by itself; in that case, it must not scroll into view.
     pub(crate) opened_itself: StoredValue<bool>,
     /// Whether its lines read differently now.
     pub(crate) has_changes: RwSignal<bool>,

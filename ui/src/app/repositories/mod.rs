@@ -419,7 +419,7 @@ pub(crate) fn is_of_another(app: App, project: ProjectId) -> bool {
     })
 }
 
-/// Goes to a place in the repository at this path; in the one in front, without a path.
+/// Goes to a place in the repository at this path; without a path, in the one in front.
 pub(crate) fn go_to_place(app: App, path: Option<String>, query: String) {
     match path.filter(|it| !is_front(app, it)) {
         Some(path) if app.backend().switches_repositories() => bring_in_front(

@@ -27,7 +27,7 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct KnownAgents {
     pub(super) rows: Vec<AgentRow>,
-    /// How many agents are not listed because they called earlier.
+    /// How many agents are not listed because their last calls are older.
     pub(super) more: u64,
 }
 

@@ -154,7 +154,7 @@ pub(crate) fn begin_to_look(app: App) {
         let settings = app.frame.settings.get_untracked();
         settings.looked.get(&id).copied()
     });
-    // A journal that ends before the last look is another one.
+    // A journal that ends before the last look is a different one.
     let kept = kept.filter(|it| it.seq <= now.seq);
     app.list.look.last.set(Some(kept.unwrap_or(now)));
 }

@@ -276,7 +276,7 @@ fn list_and_read(app: App, why: Relisting) {
             Ok(first) => {
                 let followed = app.list.head();
                 pages::load_first(app, first, filter);
-                // A journal that ends earlier is another one: follow it from its own end.
+                // A journal that ends earlier is a different one: follow it from its own end.
                 if app.list.head() < followed {
                     connection::reconnect(app);
                 }

@@ -18,7 +18,7 @@ use crate::{
     words::{self, say},
 };
 
-/// The id of the control that chooses since when news is shown; the filter key focuses it.
+/// The id of the control for how far back news is shown; the filter key focuses it.
 pub(super) const SINCE: &str = "today-since";
 
 pub(super) fn news_row_id((project, what, by): &NewsKey) -> String {
@@ -43,7 +43,7 @@ pub(super) fn List() -> impl IntoView {
     }
 }
 
-/// The control that chooses since when news is shown.
+/// The control for how far back news is shown.
 #[component]
 fn Choice() -> impl IntoView {
     let app = App::here();

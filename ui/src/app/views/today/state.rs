@@ -25,7 +25,7 @@ const WEEK: i64 = 7;
 /// the same news.
 const APART: SignedDuration = SignedDuration::from_mins(10);
 
-/// Since when news is shown.
+/// How far back news is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Since {
     /// Since the person last left the view; since this morning, if they never did.
