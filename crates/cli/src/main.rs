@@ -66,7 +66,7 @@ fn begin_log(as_json: bool) {
         .init();
 }
 
-/// Prints the error; that standard output failed is an error too.
+/// Prints the error, including a failure of standard output.
 fn report_outcome(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
     let ran = ran.and_then(|code| out::check_written().map(|()| code));
     ran.unwrap_or_else(|refusal| {

@@ -157,7 +157,7 @@ fn killed_while_agents_talk() {
         kept.acknowledged > 0 && kept.acknowledged < kills,
         "{kept:?}"
     );
-    // In few rounds, nothing of one kind may have been acknowledged.
+    // If there are few rounds, nothing of one kind may have been acknowledged.
     for some in [&kept.messages, &kept.grants, &kept.settled] {
         assert!(kills < 100 || !some.is_empty(), "{kept:?}");
     }
