@@ -1,5 +1,5 @@
 //! Checks what libgit2 is about to open. libgit2 opens any file with the right name and waits for
-//! it, at a pipe forever. It reads settings into memory, and all the files that they include,
+//! it: at a pipe, forever. It reads settings into memory, and all the files that they include,
 //! recursively. A process that can rename files of the repository between this check and the
 //! opening could do worse than make us wait.
 
