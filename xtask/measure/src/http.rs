@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use ureq::{Agent, Body, http::Response};
 
-/// Connections idle for longer are not reused: the server closes them after a slightly longer time.
+/// Connections idle for longer are not reused: the server closes them some time later.
 const FRESH: Duration = Duration::from_secs(10);
 
 /// A server that ends when this is dropped.

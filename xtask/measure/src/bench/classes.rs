@@ -221,8 +221,8 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     Ok(flagged)
 }
 
-/// Returns the folder of the second peer. A stub that hashes words embeds sentences for it; its
-/// rules ignore embeddings.
+/// Returns the folder of the second peer. A stub that hashes words embeds sentences for it; the
+/// peer's rules ignore embeddings.
 fn team() -> Result<PathBuf> {
     let folder = tools::folder().join(TEAM);
     ensure!(
