@@ -1,5 +1,5 @@
-//! The whole window: the rail, the panes, the status line and what lies over them, and what the page
-//! reports while they are shown.
+//! The whole window: the rail, the panes, the status line and what lies over them; and what the
+//! page reports while they are shown.
 
 use std::time::Duration;
 
