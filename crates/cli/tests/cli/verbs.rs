@@ -73,7 +73,7 @@ fn each_verb_prints_its_object() {
         ),
         (
             vec!["status"],
-            "agents conflicts drifted engrams head home indexed next project requests sign_of_life? spending status version",
+            "agents conflicts drifted engrams head home indexed next project requests sign_of_life spending status version",
         ),
         (vec!["doctor"], "findings ok"),
         (vec!["doctor", "--reindex"], "findings ok"),

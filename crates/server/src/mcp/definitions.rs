@@ -40,9 +40,9 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
             title: "Ask",
             description: format!(
                 "Ask what agents know BEFORE you start on an area: one specific question, 3 per task. \
-BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
+BAD: \"auth\". GOOD: \"how does auth renew JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
-verdict none: find out, commit. Check: verified false, has_open_conflict, evidence not 'holds'. omitted: ask narrower."
+verdict none: find out, commit. Check: verified false, has_open_conflict, evidence not holds. omitted: ask narrower."
             ),
             idempotent: true,
             loaded: true,
@@ -51,9 +51,9 @@ verdict none: find out, commit. Check: verified false, has_open_conflict, eviden
             name: "engram_commit",
             title: "Share",
             description: format!(
-                "Share a verified finding: constraint, side effect, decision, failed approach. \
-At most {claim_chars} characters; 5 per task. Point at evidence, never paste. \
-BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP\"\n\
+                "Share verified findings: constraint, side effect, decision, failed approach. \
+{claim_chars} characters; 5 per task. Point at evidence, never paste. \
+BAD: \"auth is broken\". GOOD: \"auth allows 50 req/s per IP\"\n\
 duplicate: known. On error, see hint."
             ),
             idempotent: false,
@@ -62,8 +62,8 @@ duplicate: known. On error, see hint."
         tool(ToolDescription {
             name: "engram_deref",
             title: "Read",
-            description: "Read the text at a pointer, if the claim is not enough. Spends your budget: ask for few lines. \
-truncated: ask for less. DEREF_DENIED: go on, or retry with reason."
+            description: "Read the text at a pointer if the claim is not enough. Spends your budget: ask for few lines, \
+less if truncated. DEREF_DENIED: go on or retry with reason."
                 .to_owned(),
             idempotent: false,
             loaded: true,
@@ -71,7 +71,7 @@ truncated: ask for less. DEREF_DENIED: go on, or retry with reason."
         tool(ToolDescription {
             name: "engram_conflicts",
             title: "Conflicts",
-            description: "Open contradictions, worst first. Call before you decide."
+            description: "Open contradictions, worst first. Call before deciding."
                 .to_owned(),
             idempotent: true,
             loaded: false,
