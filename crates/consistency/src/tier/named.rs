@@ -50,8 +50,11 @@ pub(super) fn compare_settings(
     let (Some((one, other)), None) = (shared.next(), shared.next()) else {
         return None;
     };
-    let is_one_place = environment(left) == environment(right);
-    if !(left.is_whole && right.is_whole) || !is_one_place || is_bound(left) != is_bound(right) {
+    let are_alike = left.is_whole
+        && right.is_whole
+        && environment(left) == environment(right)
+        && is_bound(left) == is_bound(right);
+    if !are_alike {
         return None;
     }
     let is_certain = one.is_certain && other.is_certain;
