@@ -1,4 +1,4 @@
-//! Grants and requests for them. Each allows one agent one thing beyond its budget.
+//! Grants, and requests for them. A grant allows one agent one thing beyond its budget.
 
 use crate::{
     agents::opening::unknown_agent,
@@ -192,7 +192,7 @@ fn issue<'a>(
     })
 }
 
-/// Who issues the grant: the caller, or the agent in whose name the user does.
+/// Who issues the grant: the caller, or the agent in whose name the user issues it.
 fn resolve_giver(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -309,7 +309,8 @@ pub(crate) fn request_read(cx: &Context<'_>, ask: DerefRequest) -> Result<Answer
     Ok(state_reply(&id, RequestState::Waiting.as_str()))
 }
 
-/// The last request of the calling agent for this pointer, if it was denied.
+/// The last request of the calling agent for this pointer, if it was denied. A pointer that cannot
+/// be resolved was never requested: an agent beyond its budget learns nothing more about it.
 pub(crate) fn find_denied(
     cx: &Context<'_>,
     pointer: &PointerInput,
@@ -327,7 +328,9 @@ pub(crate) fn find_denied(
     }
     let pointer = Pointer::try_from(pointer.clone())?;
     let shelf = cx.shelf(Some(agent.project))?;
-    let resolved = resolve(gather::repo_for(cx, &pointer)?, &shelf, &pointer)?;
+    let Ok(resolved) = resolve(gather::repo_for(cx, &pointer)?, &shelf, &pointer) else {
+        return Ok(None);
+    };
     let address = resolved.pointer.to_string();
     let newest = last.into_iter().find(|it| it.pointer == address);
     Ok(newest.filter(is_denied))
@@ -507,8 +510,8 @@ fn shown_grant(grant: GrantRecord, now: Timestamp) -> GrantTold {
     }
 }
 
-/// Returns a request that the caller may answer and nobody has answered. Its state is told only to
-/// who may answer it.
+/// Returns a request that the caller may answer and nobody has answered. Only a caller who may
+/// answer it learns its state.
 fn find_waiting_request(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -529,7 +532,7 @@ fn find_waiting_request(
     }
 }
 
-/// Returns an agent that the caller may know of as a node of the agents' tree.
+/// Returns an agent that the caller may know of, as a node of the agents' tree.
 fn kin_in_project(
     cx: &Context<'_>,
     tx: &Reader<'_>,

@@ -6,7 +6,8 @@ use crate::{
         served,
     },
     context::{
-        Context, author,
+        Context,
+        author::{self, USER},
         caller::{CallingAgent, token_digest},
         names::author_of_entry,
         plan::{Plan, Planned},
@@ -23,6 +24,7 @@ use crate::{
 use engram_consistency::mask;
 use engram_gateway::{
     PaidBy, PointerRead, ReadAllowance, admit_read, budget_of, charge, charge_ancestors, no_grant,
+    quoted,
 };
 use engram_model::{
     Budget, Code, Deref, DerefRequest, Dereferenced, GrantKind, GrantRecord, GrantState, Operation,
@@ -33,8 +35,8 @@ use engram_store::{ReadRequest, Reader};
 use jiff::Timestamp;
 
 /// Fetches what a pointer addresses. If the budget refuses it and the caller says why it needs it,
-/// the refusal is a request to the parent or the user. If they denied it before, the refusal says
-/// so, and only another reason asks again.
+/// the refusal becomes a request to the parent or the user. If they denied it before, the refusal
+/// says so, and only another reason asks again.
 pub(crate) fn dereference_or_request(
     cx: &Context<'_>,
     ask: Deref,
@@ -70,24 +72,24 @@ pub(crate) fn dereference_or_request(
     })
 }
 
-/// What an agent does after its refused read became a request.
+/// What an agent is told to do after its refused read became a request.
 const ASKED: &str = "Your parent or the user was asked, and may let you read it. Go on meanwhile; later, read it again.";
 
-/// What an agent does after its request was denied; quotes the reason.
+/// What an agent is told to do after its request was denied; quotes the reason.
 fn denied_hint(denied: &ReadRequest) -> String {
     let by = denied.answer.as_ref().map(author_of_entry);
     let by = match by.as_deref() {
-        None | Some("" | "user") => "The user".to_owned(),
-        Some(name) => format!("{name:?}"),
+        None | Some("" | USER) => "The user".to_owned(),
+        Some(name) => quoted(name),
     };
     let why = denied.why.as_deref().filter(|it| !it.is_empty());
-    let why = why.map_or_else(String::new, |why| format!(": {why:?}"));
+    let why = why.map_or_else(String::new, |why| format!(": {}", quoted(why)));
     format!(
         "{by} denied your request to read it{why}. Work with the claims, or ask again with another `reason`."
     )
 }
 
-/// Whether a budget refused a read; a grant that does not hold is another matter.
+/// Whether a read was refused because of a budget, rather than because of an invalid grant.
 fn is_of_budget(refusal: &Refusal) -> bool {
     let remedy = refusal.remedy.as_ref();
     refusal.code == Code::DerefDenied && remedy.is_some_and(|it| !it.figures.is_empty())
@@ -241,8 +243,8 @@ fn allowance_for(
     admit_read(reading, limits, spent, funds.named.as_ref(), &funds.open)
 }
 
-/// Decides by the state in the store, since other processes of the same agent may have spent
-/// meanwhile.
+/// Decides by the state in the store, since other processes of the same agent may have spent some
+/// of the budget meanwhile.
 fn charge_read(
     cx: &Context<'_>,
     tx: &Reader<'_>,

@@ -39,10 +39,10 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
             name: "engram_query",
             title: "Ask",
             description: format!(
-                "Ask what agents know BEFORE you start on an area: one specific question, 3 per task. \
+                "Ask what agents know BEFORE you start on an area: one specific question, max 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth renew JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
-verdict none: find out, commit. Check: verified false, has_open_conflict, evidence not holds. omitted: ask narrower."
+verdict none: find out, commit. Check: verified false, has_open_conflict, evidence not 'holds'. omitted: narrow it."
             ),
             idempotent: true,
             loaded: true,
@@ -52,8 +52,8 @@ verdict none: find out, commit. Check: verified false, has_open_conflict, eviden
             title: "Share",
             description: format!(
                 "Share verified findings: constraint, side effect, decision, failed approach. \
-{claim_chars} characters; 5 per task. Point at evidence, never paste. \
-BAD: \"auth is broken\". GOOD: \"auth allows 50 req/s per IP\"\n\
+Max {claim_chars} characters; 5 per task. Point at evidence, never paste. \
+BAD: \"auth is broken\". GOOD: \"auth allows 50 req/s\"\n\
 duplicate: known. On error, see hint."
             ),
             idempotent: false,

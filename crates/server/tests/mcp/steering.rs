@@ -224,14 +224,24 @@ async fn an_agent_answers_a_todo_and_ends_no_other_entry_of_the_user() {
     );
 }
 
-#[tokio::test]
-async fn a_refused_read_with_a_reason_is_a_request() {
-    let sandbox = Sandbox::new();
-    let mut client = Client::open(&sandbox, Era::Modern).await;
-    let read = |line: u32| json!({ "pointer": format!("repo:src/ledger.rs#L{line}@HEAD") });
+/// The arguments that read a line.
+fn read(line: u32) -> Value {
+    json!({ "pointer": format!("repo:src/ledger.rs#L{line}@HEAD") })
+}
+
+/// A client that has read all its budget allows.
+async fn open_spent(sandbox: &Sandbox) -> Client {
+    let mut client = Client::open(sandbox, Era::Modern).await;
     for line in 1..=3 {
         client.ok("engram_deref", read(line)).await;
     }
+    client
+}
+
+#[tokio::test]
+async fn a_refused_read_with_a_reason_is_a_request() {
+    let sandbox = Sandbox::new();
+    let mut client = open_spent(&sandbox).await;
     let error = client.refused("engram_deref", read(4)).await;
     assert_eq!(error["request"], Value::Null, "{error}");
     let hint = error["hint"].as_str().unwrap();
@@ -270,11 +280,7 @@ async fn a_refused_read_with_a_reason_is_a_request() {
 #[tokio::test]
 async fn a_denied_read_says_why_until_there_is_another_reason() {
     let sandbox = Sandbox::new();
-    let mut client = Client::open(&sandbox, Era::Modern).await;
-    let read = |line: u32| json!({ "pointer": format!("repo:src/ledger.rs#L{line}@HEAD") });
-    for line in 1..=3 {
-        client.ok("engram_deref", read(line)).await;
-    }
+    let mut client = open_spent(&sandbox).await;
     let wanted = |reason: &str| {
         let mut asked = read(4);
         asked["reason"] = json!(reason);
@@ -286,7 +292,7 @@ async fn a_denied_read_says_why_until_there_is_another_reason() {
     let first = error["request"].as_str().unwrap().to_owned();
     let deny = engram_model::DenyAnswer {
         id: first.clone(),
-        why: Some("The claim on the ledger says it.".to_owned()),
+        why: Some("See \"ledger\" <first>.".to_owned()),
     };
     sandbox
         .engine
@@ -297,12 +303,16 @@ async fn a_denied_read_says_why_until_there_is_another_reason() {
         assert_eq!(error["request"], first, "{error}");
         assert_eq!(
             error["hint"],
-            "The user denied your request to read it: \"The claim on the ledger says it.\". \
+            "The user denied your request to read it: \"See 'ledger' ‹first›.\". \
              Work with the claims, or ask again with another `reason`."
         );
     }
     let error = client.refused("engram_deref", read(5)).await;
     assert_eq!(error["request"], Value::Null, "another pointer: {error}");
+    // Who has no budget does not learn what exists.
+    let missing = json!({ "pointer": "repo:none.rs@HEAD" });
+    let error = client.refused("engram_deref", missing).await;
+    assert_eq!(error["code"], "DEREF_DENIED", "{error}");
     let error = client
         .refused("engram_deref", wanted("Who writes it?"))
         .await;
