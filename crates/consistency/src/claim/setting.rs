@@ -2,6 +2,7 @@
 //! whatever the sentence around it.
 
 use super::{
+    parse::assigned::{is_adjective, is_constant},
     values::value::{Value, ValueKind},
     words::{
         name,
@@ -59,17 +60,13 @@ fn is_setting(token: &Token) -> bool {
         && name::is_setting(text)
         && !name::is_path(text)
         && name::technology_of(text).is_none();
-    let has_hump =
-        || text.chars().any(char::is_lowercase) && text.chars().skip(1).any(char::is_uppercase);
-    is_name && (token.quoted || text.contains('_') || text.starts_with("--") || has_hump())
+    is_name
+        && (token.quoted || text.contains('_') || text.starts_with("--") || name::has_hump(text))
 }
 
 /// Whether a name is in capitals with an underscore, or an option of a command.
 fn is_certain(text: &str) -> bool {
-    let is_constant = text.contains('_')
-        && text.chars().any(char::is_alphabetic)
-        && !text.chars().any(char::is_lowercase);
-    is_constant || text.starts_with("--")
+    is_constant(text) && text.contains('_') || text.starts_with("--")
 }
 
 /// The word that follows "is", "to", "as" or "=", if nothing of the same phrase follows it.
@@ -83,11 +80,7 @@ fn word_after(tokens: &[Token]) -> Option<Value> {
         .is_none_or(|it| it.mark || (word.quoted && !it.quoted) || list_has(LINKS, &it.lower));
     let is_word = !word.mark
         && word.text.chars().any(char::is_alphabetic)
-        && (word.quoted || !list_has(UNSET, &word.lower))
-        && (word.quoted
-            || !["ed", "ing", "able", "ible"]
-                .iter()
-                .any(|it| word.lower.ends_with(it)));
+        && (word.quoted || !list_has(UNSET, &word.lower) && !is_adjective(&word.lower));
     (is_linked && is_word && ends)
         .then(|| Value::exact(ValueKind::Name(word.lower.clone()), word.from, word.to))
 }

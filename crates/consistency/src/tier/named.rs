@@ -1,6 +1,8 @@
 //! Tier 0, one thing by its own name: a setting has one value in one environment, whatever the
 //! sentences around it say.
 
+use std::collections::BTreeSet;
+
 use crate::claim::{
     BOUNDS, Claim, Dimension, Setting, Statement, Term, Value, ValueKind, ValueRelation, list_has,
 };
@@ -66,30 +68,26 @@ pub(super) fn compare_settings(
         }
         _ => return None,
     };
-    let alike = is_certain
+    let is_known = is_certain
         || is_beside(one, one_value)
             && is_beside(other, other_value)
             && are_counted_alike(left, right, one_value, other_value);
+    if !is_known {
+        return None;
+    }
     let sides = [sketch(one, one_value), sketch(other, other_value)];
     let [left, right] = &sides;
     let names: Vec<&Term> = left.terms.iter().collect();
     let apart = [(one_value, other_value)];
-    alike.then(|| {
-        let score = if is_certain { CERTAIN } else { LIKELY };
-        (
-            score,
-            Difference::of_values(tier, &apart, &names, left, right),
-        )
-    })
+    let score = if is_certain { CERTAIN } else { LIKELY };
+    let difference = Difference::of_values(tier, &apart, &names, left, right);
+    Some((score, difference))
 }
 
 /// Where a claim holds, whichever of its statements says so.
-fn environment(claim: &Claim) -> Vec<&String> {
-    let all = claim.statements.iter().flat_map(|it| &it.environment);
-    let mut all: Vec<&String> = all.collect();
-    all.sort();
-    all.dedup();
-    all
+fn environment(claim: &Claim) -> BTreeSet<&String> {
+    let all = claim.statements.iter();
+    all.flat_map(|it| &it.environment).collect()
 }
 
 fn values(claim: &Claim) -> impl Iterator<Item = &Value> {
@@ -151,9 +149,9 @@ fn is_beside(setting: &Setting, value: &Value) -> bool {
 /// Whether two numbers count the same thing, as far as the claims say what they count.
 fn are_counted_alike(left: &Claim, right: &Claim, one: &Value, other: &Value) -> bool {
     let counted = |claim: &Claim, value: &Value| {
-        let terms = claim.statements.iter().flat_map(|it| &it.terms);
-        let next = terms.filter(|it| it.from >= value.to && it.from <= value.to + 2);
-        next.map(|it| it.key.clone()).next()
+        let mut terms = claim.statements.iter().flat_map(|it| &it.terms);
+        let next = terms.find(|it| (value.to..=value.to + 2).contains(&it.from));
+        next.map(|it| it.key.clone())
     };
     match (counted(left, one), counted(right, other)) {
         (Some(one), Some(other)) => one == other,

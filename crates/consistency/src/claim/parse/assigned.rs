@@ -98,13 +98,13 @@ fn may_be_value(
 }
 
 /// Whether a name is that of a constant: `LOG_FORMAT` is, `TZ2` is too short to be sure.
-fn is_constant(text: &str) -> bool {
+pub(crate) fn is_constant(text: &str) -> bool {
     let sign = |it: char| it.is_uppercase() || it == '_' || it.is_ascii_digit();
     text.len() > 2 && text.chars().all(sign) && text.chars().any(char::is_alphabetic)
 }
 
 /// Whether a word describes something, and so is not a value.
-fn is_adjective(word: &str) -> bool {
+pub(crate) fn is_adjective(word: &str) -> bool {
     const ENDINGS: [&str; 8] = ["able", "ible", "ed", "ing", "ous", "ful", "ive", "less"];
     ENDINGS.iter().any(|it| word.ends_with(it))
 }

@@ -61,11 +61,16 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     let separated = text
         .trim_matches(|it| "-./:".contains(it))
         .contains(['_', ':', '.', '$', '@']);
-    let hump = chars()
-        .zip(chars().skip(1))
-        .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     let digits = chars().any(|it| it.is_ascii_digit()) && chars().any(char::is_alphabetic);
-    separated || hump || digits || text.starts_with("--")
+    separated || has_hump(text) || digits || text.starts_with("--")
+}
+
+/// Whether a capital follows a lower-case letter, as in `fetchUser`.
+pub(crate) fn has_hump(text: &str) -> bool {
+    let pairs = text.chars().zip(text.chars().skip(1));
+    pairs
+        .into_iter()
+        .any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 /// Whether a name is that of a setting: its parts are joined in a way that prose never uses.
@@ -75,10 +80,7 @@ pub(crate) fn is_setting(text: &str) -> bool {
     (upper && inner.contains('_'))
         || (inner.contains(['_', '.', ':']) && !inner.contains('/'))
         || text.starts_with("--")
-        || inner
-            .chars()
-            .zip(inner.chars().skip(1))
-            .any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+        || has_hump(inner)
         || (inner.contains('-')
             && inner.chars().all(|it| it.is_ascii_lowercase() || it == '-')
             && inner.len() > 3)

@@ -337,7 +337,7 @@ pub(crate) const CHANGES: &str = "add, added, adds, bump, bumped, bumps, fix, fi
      introduced, release, released, deprecate, deprecated, implement, implemented, improve, improved, \
      clarify, clarified, refactor, refactored, increase, increased, decrease, decreased, reduce, \
      reduced, raise, raised, lower, lowered, merge, merged, revert, reverted, move, moved, replace, \
-     replaced, switch, switched, migrate, migrated, require, enable, enabled, disable, disabled, track, \
+     replaced, switch, switched, migrate, migrated, enable, enabled, disable, disabled, track, \
      leverage";
 /// Verbs of what happened once, unless "is" or "must be" stands before them.
 pub(crate) const HAPPENED: &str = "passed, failed, contributed, happened, occurred, finished, completed, succeeded, crashed, took, \
@@ -352,8 +352,8 @@ pub(crate) const BOUNDS: &str = "highest, lowest, maximum, minimum, largest, sma
 pub(crate) const LINKS: &str = "is, to, as, =, :, equals";
 /// Words after those that set it to nothing.
 pub(crate) const UNSET: &str = "a, an, the, not, no, what, used, set, read, optional, required, mandatory, empty, unset, \
-     passed, given, here, there, part, one, absent, null, present, never, always, only, how, why, \
-     where, when, off-limits, also, now, still, it, be, false-y, undefined, wrong, right, missing";
+     absent, null, undefined, missing, never, always, only, also, now, still, how, why, where, when, \
+     it, be";
 /// Words that make a participle a state: "must have finished".
 pub(crate) const AUXILIARIES: &str =
     "has, have, had, gets, get, once, after, until, when, if, already, that, which, of";
