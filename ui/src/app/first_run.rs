@@ -67,6 +67,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
         Link::Lost => say::first::LOST,
     };
     let is_lost = move || app.connection.link.get() == Link::Lost;
+    look_for_life(app);
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome" id=WELCOME tabindex="-1">
@@ -110,7 +111,6 @@ pub(crate) fn FirstRun() -> impl IntoView {
 #[component]
 fn LastCall() -> impl IntoView {
     let app = App::here();
-    look_for_life(app);
     let life = move || sign_of_life(app);
     view! { <p class="sign-of-life" data-testid="sign-of-life" hidden=move || life().is_none()>{life}</p> }
 }

@@ -81,12 +81,15 @@ pub(super) fn follow(app: App) {
         read(app);
     });
     // Who comes back finds the request that has waited longest, not one that was answered.
-    on_cleanup(move || {
-        let current = untrack(|| current_request(app));
-        if current.is_some_and(|it| it.state != RequestState::Waiting) {
-            app.views.requests.inbox.open.set(None);
-        }
-    });
+    on_cleanup(move || close_answered(app));
+}
+
+/// Closes the open request if it was answered.
+pub(super) fn close_answered(app: App) {
+    let current = untrack(|| current_request(app));
+    if current.is_some_and(|it| it.state != RequestState::Waiting) {
+        app.views.requests.inbox.open.set(None);
+    }
 }
 
 pub(super) fn read(app: App) {

@@ -5,7 +5,7 @@ use engram_model::{Code, Refusal, Request};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{VIEW, gallery, state};
+use super::{VIEW, answer, gallery, state};
 use crate::app::views::stage::Stage;
 
 /// The requests as an engine lists them: two wait, one has an open grant, one was denied.
@@ -56,6 +56,57 @@ fn a_request_is_answered_by_a_key() {
         panic!("nothing was denied");
     };
     assert_eq!((answer.id, answer.why), (second, None));
+}
+
+/// Who comes back finds the request that waits.
+#[test]
+fn an_answered_request_does_not_stay_open() {
+    let stage = Stage::open(&VIEW, |request| match request {
+        Request::Requests(_) => Ok(requests_reply()),
+        other => panic!("{other:?}"),
+    });
+    let open = stage.app.views.requests.inbox.open;
+    state::read(stage.app);
+    stage.settle();
+    let [waiting, denied] = [801, 807].map(|it| format!("{it:026}"));
+    state::select_request(stage.app, denied);
+    state::close_answered(stage.app);
+    state::read(stage.app);
+    stage.settle();
+    assert_eq!(open.get_untracked().as_ref(), Some(&waiting));
+    state::close_answered(stage.app);
+    assert_eq!(open.get_untracked(), Some(waiting), "it waits");
+}
+
+/// An undo that was overtaken is not tried for ever: the next one asks for the step before.
+#[test]
+fn undo_goes_past_a_grant_that_is_used() {
+    let stage = Stage::open(&VIEW, |request| match request {
+        Request::Requests(_) => Ok(requests_reply()),
+        Request::RevokeGrant(_) | Request::Feed(_) => Err(Refusal::new(
+            Code::NotFound,
+            "the grant is already spent",
+            "",
+        )),
+        other => panic!("{other:?}"),
+    });
+    state::read(stage.app);
+    stage.settle();
+    let undo = answer::undo_of(format!("{:026}", 803));
+    stage
+        .app
+        .frame
+        .say_all_done("Granted", "", false, vec![undo]);
+    stage.asked();
+    let undone = || {
+        stage.press("z");
+        stage.asked().into_iter().next()
+    };
+    assert!(matches!(undone(), Some(Request::RevokeGrant(_))));
+    assert!(
+        matches!(undone(), Some(Request::Feed(_))),
+        "the step before"
+    );
 }
 
 #[test]
