@@ -157,8 +157,7 @@ impl ConfigurationChange {
         changes.map(|it| (&*it.named, &*it.file.path))
     }
 
-    /// Returns the files of advice that stay as they are although our part would go or come, each
-    /// with the reason.
+    /// Returns the files of advice that the plan leaves as they are, each with the reason.
     pub fn left_files(&self) -> impl Iterator<Item = (&Path, &Refusal)> {
         self.advice.iter().filter_map(|it| match it {
             Advice::Edit(edit) => edit.kept.as_ref().map(|why| (&*edit.named, why)),

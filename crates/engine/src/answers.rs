@@ -418,7 +418,7 @@ impl Answers for Answering<'_> {
     }
 }
 
-/// Says of a hint with a command that it is for the user: an agent may have no command line.
+/// Addresses a hint with a command to the user, because an agent may have no command line.
 fn for_agent(mut refusal: Refusal) -> Refusal {
     let hint = &refusal.hint;
     if hint.contains("`engram ") && !hint.to_lowercase().contains("the user") {

@@ -1,6 +1,6 @@
 //! Plans, then commits once. A request is planned on a snapshot, outside the write lock, and
-//! planned again inside it only if the journal moved meanwhile. Then everything is recorded in one
-//! transaction, or nothing.
+//! planned again inside it only if the journal has changed in the meantime. Then everything is
+//! recorded in one transaction, or nothing.
 
 use crate::{
     Engine,

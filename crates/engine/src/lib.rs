@@ -1,5 +1,5 @@
-//! The composition of Engram: every surface sends one [`Request`](engram_model::Request) and gets
-//! one [`Reply`](engram_model::Reply).
+//! Brings the parts of Engram together: every surface sends one [`Request`](engram_model::Request)
+//! and gets one [`Reply`](engram_model::Reply).
 //!
 //! A request is parsed (by `engram-model`), its inputs are gathered (resolved pointers, nearest
 //! claims, spending), it is decided (by `engram-gateway` and `engram-consistency`), committed once
@@ -98,7 +98,7 @@ pub struct Engine {
     following: Mutex<Option<follow::Followers>>,
     /// The engine itself, if its followers wait until the home is writable.
     waiting: Mutex<Weak<Engine>>,
-    /// Whether a thread waits until the process that follows the working tree ends.
+    /// Whether a thread is waiting for the process that follows the working tree to end.
     succeeding: Arc<AtomicBool>,
     /// The store's count of reopenings when the caches and followers were last reset.
     renewed: Mutex<u64>,
@@ -114,7 +114,7 @@ struct Caches {
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
     track_record: asking::track_record::KeptTrackRecord,
-    /// What agents were shown and no write has stored yet; the next write stores it.
+    /// What agents were shown since the last write; the next write stores it.
     served: agents::served::Servings,
     /// Which lines of the brief agents were sent through this process.
     reached: messages::reached::ReachedLines,
@@ -125,8 +125,8 @@ struct Caches {
 }
 
 impl Caches {
-    /// Clears all, because in another home the same places belong to other entries. Each cache is
-    /// named, so that one that is not cleared does not compile.
+    /// Clears all caches, because in another home the same places belong to other entries. Each
+    /// cache is named here, so that leaving one out is a compile error.
     fn forget(&self) {
         let Self {
             index,
@@ -230,8 +230,7 @@ impl Engine {
         &self.config.limits
     }
 
-    /// Whether a write would start at once, as far as this can be known: no other writer has the
-    /// turn.
+    /// Whether a write would start at once, as far as can be known: no other writer has the turn.
     pub fn is_free(&self) -> bool {
         self.store.is_free()
     }
@@ -393,9 +392,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the pins and to-dos that an agent was not sent yet, each with its author, as many as
-    /// fit into this many tokens. They count as sent from then on, and are recorded behind the
-    /// answer.
+    /// Returns the pins and to-dos that an agent has not been sent yet, each with its author, as
+    /// many as fit into this many tokens. From then on they count as sent; this is recorded after
+    /// the answer.
     pub fn take_new_lines(&self, agent: &AgentId, tokens: usize) -> Result<Vec<String>, Refusal> {
         let lines = messages::reached::send_new_lines(self, agent, tokens)?;
         if self.caches.reached.is_waiting(agent) {
@@ -404,9 +403,8 @@ impl Engine {
         Ok(lines)
     }
 
-    /// Stores what agents were shown and no write has stored yet, records which lines of the brief
-    /// they were sent, and promotes claims that were returned to them. Call it before the process
-    /// ends.
+    /// Stores what agents were shown since the last write, records which lines of the brief they
+    /// were sent, and promotes claims that were returned to them. Call it before the process ends.
     pub fn store_before_exit(&self) -> Result<(), Refusal> {
         messages::reached::record_reached(self);
         claims::promote::promote_answered(self);

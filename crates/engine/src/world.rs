@@ -17,7 +17,7 @@ type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 /// Reports whether the caller has gone. May be called at any time, from any thread.
 pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Decides whether and how two claims contradict each other. May take its time.
+/// Decides whether and how two claims contradict each other. May be slow.
 pub type Judge = Arc<dyn Fn(&Said<'_>, &Said<'_>) -> Option<Disagreement> + Send + Sync>;
 
 /// The inputs of the engine besides requests: time, new ids, and additional judges.

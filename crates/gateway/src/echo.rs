@@ -17,7 +17,7 @@ const WORDS: usize = 4;
 const WRAPPING: usize = 8;
 
 /// Returns the fingerprints of a served text, to be kept for the agent that received it. They
-/// reveal nothing of the text to anyone who does not have it, and take about 8 bytes per word.
+/// contain none of the text, though a short one can be guessed, and take about 8 bytes per word.
 pub fn fingerprints(served: &str) -> Vec<u64> {
     let words = words_of(served);
     let mut prints: Vec<u64> = words.windows(WORDS).map(print_of).collect();

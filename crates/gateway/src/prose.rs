@@ -1,4 +1,4 @@
-//! The length of a text for its reader: its lines, with any line ends, and its sentences.
+//! Measures a text as its reader sees it: its lines, with any line ends, and its sentences.
 
 /// Counts the lines of one entry of a brief. An empty entry is one line, and a final line end
 /// starts none.

@@ -21,8 +21,8 @@ pub struct Quotable {
 }
 
 impl Quotable {
-    /// Prepares a text. One of fewer than eight words must be quoted as a whole; one without words
-    /// is never quoted.
+    /// Prepares a text. A text of fewer than eight words must be quoted as a whole; a text without
+    /// words is never quoted.
     pub fn new(text: &str) -> Self {
         let words = words_of(text);
         let length = words.len().min(RUN);

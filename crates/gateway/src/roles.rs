@@ -1,4 +1,4 @@
-//! The roles that have a template, and the limits on messages of each (docs/design.md#roles). Roles
+//! The roles that have a template, and each role's limits on messages (docs/design.md#roles). Roles
 //! are words compared without case; a word that is not listed has no template, and only the budgets
 //! apply to it.
 

@@ -16,8 +16,8 @@ pub const LEAST_ID: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
-    /// Words that must all appear in the claim, topic, author, kind, tags or pointers, or that begin
-    /// the id.
+    /// Words that must all appear in the claim, topic, author, kind, tags or pointers, or begin the
+    /// id.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Of one of these kinds.
@@ -29,7 +29,7 @@ pub struct Filter {
     /// Of one of these fact types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fact_types: Vec<FactType>,
-    /// By an agent in one of these roles, ignoring case, see [`Engram::role`].
+    /// By an agent in one of these roles, ignoring case; see [`Engram::role`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
     /// By one of these authors, as [`Engram::provenance`] names them.

@@ -172,9 +172,9 @@ fn remedy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Remedy>>, D::
     Ok((remedy != Remedy::default()).then(|| Box::new(remedy)))
 }
 
-/// The error below, in its own words. It may name what a reader must not see, so it is never sent,
-/// and two refusals that differ only in it are equal. It is text, and no `source` of the refusal:
-/// nobody branches on it, and a caller that prints the chain of sources would show it.
+/// The underlying error, in its own words. It may name what a reader must not see, so it is never
+/// sent, and two refusals that differ only in it are equal. It is text rather than the refusal's
+/// `source`: nobody branches on it, and a caller that prints the chain of sources would show it.
 #[derive(Clone, Debug, Default)]
 pub struct Cause(Option<Box<str>>);
 
@@ -261,14 +261,14 @@ impl Refusal {
         }
     }
 
-    /// Adds the error below.
+    /// Adds the underlying error.
     #[must_use]
     pub fn because(self, error: &impl fmt::Debug) -> Self {
         let cause = Cause(Some(format!("{error:?}").into()));
         Self { cause, ..self }
     }
 
-    /// The error below, if known.
+    /// The underlying error, if known.
     pub fn cause(&self) -> Option<&str> {
         self.cause.0.as_deref()
     }

@@ -86,7 +86,7 @@ pub trait Ask: Into<Request> {
     /// The answer.
     type Answer;
 
-    /// What the table says of it.
+    /// What the table says about it.
     const TERMS: Terms;
 
     /// Extracts the answer if the reply is of the right kind.
@@ -523,8 +523,8 @@ pub struct Feed {
     pub limit: Option<usize>,
     /// Every kind of entry, not only engrams.
     pub all: bool,
-    /// List the engrams by [`crate::Engram::list_place`] instead of `seq`, and only the last version at
-    /// each place. A filter always implies this.
+    /// List the engrams by [`crate::Engram::list_place`] instead of `seq`, with only the last
+    /// version at each place. A filter always implies this.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub listed: bool,
     /// Only engrams that match, and no other entries; an empty filter returns everything.

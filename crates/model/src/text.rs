@@ -1,4 +1,4 @@
-//! Makes text from strangers fit to be shown.
+//! Makes text from unknown sources safe to show.
 
 /// Shortens to at most `max` characters on one line: control characters become spaces, and `…`
 /// replaces the rest.

@@ -56,10 +56,10 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// How this shows.
+        /// What shows this.
         why: &'static str,
     },
-    /// A home whose migration stopped half way.
+    /// A home whose migration stopped halfway.
     #[error("{path} is only partly migrated: it says version {version} and has {what}")]
     Half {
         /// Its database.

@@ -45,7 +45,8 @@ pub fn read_until<T>(is_over: impl Fn() -> bool + 'static, work: impl FnOnce() -
     (!limit.was_over.get()).then_some(answer)
 }
 
-/// Runs `work` without a limit, because its result is stored, and half of it would stay wrong.
+/// Runs `work` without a limit, because its result is stored, and an incomplete one would stay
+/// wrong.
 pub(crate) fn without_limit<T>(work: impl FnOnce() -> T) -> T {
     with_limit(None, work)
 }

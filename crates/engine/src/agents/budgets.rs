@@ -130,8 +130,8 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
     })
 }
 
-/// Counts a refusal because of a budget, so that a person sees who hits which limit. A failure to
-/// count changes no answer.
+/// Counts a refusal that a budget caused, so that a person sees who hits which limit. A failure to
+/// count does not change the answer.
 pub(crate) fn count_refusal(cx: &Context<'_>, refusal: &Refusal) {
     let Caller::Agent(handle) = cx.caller else {
         return;

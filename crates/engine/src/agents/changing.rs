@@ -61,7 +61,7 @@ fn is_already(agent: &Agent, what: &AgentEdit) -> bool {
     }
 }
 
-/// The open grants and waiting requests of an agent, as ended.
+/// The operations that end the open grants and waiting requests of an agent.
 fn what_closing_ends(
     cx: &Context<'_>,
     tx: &Reader<'_>,

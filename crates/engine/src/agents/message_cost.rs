@@ -19,7 +19,7 @@ const OF_A_FILE: usize = 1 << 20;
 /// The cost of a project's messages. First counts some files that are not counted yet.
 pub(crate) fn cost_of_messages(cx: &Context<'_>, project: ProjectId) -> Result<Delivered, Refusal> {
     if let Err(error) = count_files(cx, project) {
-        // A home that cannot be written still answers.
+        // The answer is given even if the home cannot be written.
         tracing::debug!(%error, "cannot count files behind messages");
     }
     let store = &cx.engine.store;

@@ -23,8 +23,8 @@ impl Engine {
         served.into_iter().for_each(|it| self.caches.served.add(it));
     }
 
-    /// When a process ends, stores what agents were shown and no write has stored yet. Counts alone
-    /// are not worth a write.
+    /// When a process ends, stores what agents were shown since the last write. Counts alone are
+    /// not worth a write.
     pub(crate) fn store_served_prints(&self, project: ProjectId) -> Result<(), Refusal> {
         let (served, counts) = self
             .take_served()

@@ -28,7 +28,7 @@ const LISTED: usize = 200;
 
 /// The longest name, role or topic of an agent, in characters.
 const LONGEST: usize = 80;
-/// The most topics of an agent to read, and to write.
+/// The most topics that an agent may be given to read, and to write.
 const TOPICS: usize = 12;
 
 /// Opens an agent: a child in its parent's run, or a root. A known agent gets a new token, which
@@ -151,7 +151,7 @@ fn validated_role(ask: &Opening) -> Result<Option<String>, Refusal> {
     Ok(Some(role))
 }
 
-/// Refuses a handle that nobody issued here. Only a dereference registers one.
+/// Refuses a handle that nobody issued here. Other requests register it as a new root.
 pub(crate) fn refuse_unknown_caller(cx: &Context<'_>) -> Result<(), Refusal> {
     let Caller::Agent(handle) = cx.caller else {
         return Ok(());

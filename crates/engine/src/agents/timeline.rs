@@ -22,7 +22,7 @@ use crate::{
 const ACTS: usize = 300;
 /// The latest reads of each agent from which the savings are estimated.
 const READS: usize = 500;
-/// The most characters of files that one request counts. Files that are left wait for the next.
+/// The most characters of files that one request counts. The next request continues.
 const CHARS: usize = 2 << 20;
 /// The most files whose tokens are kept in memory.
 const KEPT: usize = 20_000;
@@ -89,8 +89,8 @@ pub(crate) fn timeline(cx: &Context<'_>, of: &TimelineOf) -> Result<Timeline, Re
     Ok(Timeline { acts, saved })
 }
 
-/// What these entries say, the newest first as they are. An act without a turn of its own belongs
-/// to the turn that was current.
+/// The acts that these entries record, newest first like the entries. An act without a turn of its
+/// own belongs to the turn that was current.
 fn acts_of(tx: &Reader<'_>, entries: Vec<Journalled>) -> Result<Vec<AgentAct>, Refusal> {
     let mut acts = Vec::new();
     let mut current = String::new();
@@ -171,8 +171,8 @@ fn act_of(
     Ok(Some(found))
 }
 
-/// What the agents would have read without pointers, whole files once each, beside what was
-/// delivered from them. Only files that were counted are compared.
+/// What the agents would have read without pointers (each whole file once), compared with what was
+/// delivered from those files. Only files that were counted are compared.
 fn estimate_saved(
     cx: &Context<'_>,
     project: ProjectId,

@@ -65,9 +65,9 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     Ok(reply)
 }
 
-/// Ranks versions for a list, whether they still hold or have ended: those that `narrow` leaves. The
-/// first `limit`, at most as many as a query returns, are in the order of its answer; what has ended
-/// comes last.
+/// Ranks the versions that `narrow` leaves, for a list: those that hold and those that have ended.
+/// The first `limit` (at most as many as a query returns) are in the order of a query's answer;
+/// those that have ended come last.
 pub(crate) fn rank_versions(
     cx: &Context<'_>,
     query: &Query,
@@ -125,7 +125,8 @@ fn order_first(
         None => limit.saturating_mul(2),
     };
     store.read::<_, Refusal>(|tx| sort_first(tx, ranked, keys, near))?;
-    // Weighing down lets others move up. Repeats until everything that is returned was weighed.
+    // Lowering some lets others move up, so this repeats until everything that is returned was
+    // weighed.
     let has_unweighed =
         |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
     while !is_past && has_unweighed(ranked) {
@@ -213,8 +214,8 @@ fn refuse_long(query: &Query) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the weight of each term and the versions that may answer: candidates of the index,
-/// increased until enough pass the filter, and everything that the index has not read.
+/// Returns the weight of each term and the versions that may answer: candidates from the index,
+/// more and more until enough pass the filter, and everything that the index has not read.
 ///
 /// A version counts the same on either side of the index's cursor, so the answer does not depend on
 /// how far the index has read.
@@ -396,8 +397,8 @@ fn terms_of(keys: &HashKeys) -> SearchTerms {
     }
 }
 
-/// Puts the first `count` into their final order. Some depend on their records, so this reads the
-/// records of the first `count` and of those that tie with the last.
+/// Puts the first `count` into their final order. Some places depend on the records, so this reads
+/// the records of the first `count` and of those that tie with the last.
 fn sort_first(
     tx: &Reader<'_>,
     ranked: &mut Vec<RankedEngram>,

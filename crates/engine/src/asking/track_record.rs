@@ -71,7 +71,7 @@ impl TrackRecord {
         let Some(agent) = engram
             .agent
             .clone()
-            // Claims of a run count for nobody outside it.
+            // Claims of a run do not count outside it.
             .filter(|_| !engram.redacted && engram.scope != Scope::Run)
         else {
             return;

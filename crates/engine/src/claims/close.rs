@@ -1,4 +1,4 @@
-//! Forget closes a window; redact erases text for good. Each makes a journal entry.
+//! Forget closes a window; redact erases text for good. Each writes a journal entry.
 
 use std::{
     cell::RefCell,
@@ -203,7 +203,7 @@ fn record_in_project(
     })
 }
 
-/// Removes erased text from files that still hold it; returns where it is not gone yet.
+/// Removes erased text from files that still hold it; returns the places where some of it remains.
 fn finish_erasing(engine: &Engine, seq: u64) -> Result<Vec<String>, Refusal> {
     let mut pending = Vec::new();
     if !engine.store.empty_log()? {
@@ -297,7 +297,7 @@ fn made_by(tx: &Reader<'_>, versions: &[Engram]) -> Result<Vec<u64>, Refusal> {
     Ok(events)
 }
 
-/// Whether the text of an event is there, by the author of this version.
+/// Whether an event still has its text, and is by the author of this version.
 fn is_of(tx: &Reader<'_>, event: u64, version: &Engram) -> Result<bool, Refusal> {
     let said = tx.events().text_at(event)?;
     Ok(said.is_some_and(|(_, by)| by.agent == version.agent))

@@ -60,8 +60,8 @@ pub(crate) fn find_outdated(
 }
 
 /// Whether a claim may be replaced by another. An ephemeral claim does not replace a durable one,
-/// and scopes must be equal. Only their own kind replaces to-dos and risks, which quote what they
-/// are about.
+/// and scopes must be equal. Only a to-do replaces a to-do, and only a risk a risk, because these
+/// quote what they are about.
 fn is_replaceable(held: &Engram, new: &NewEngram) -> bool {
     let quotes = |kind| matches!(kind, Kind::Todo | Kind::Risk);
     let of_one_kind = held.kind == new.kind || !(quotes(held.kind) || quotes(new.kind));

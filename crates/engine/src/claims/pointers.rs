@@ -67,7 +67,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
                     });
                     let told = checked_pointer(followed, found);
                     CheckedPointer {
-                        // That work did not cause a mismatch from before it.
+                        // That work did not cause a mismatch that existed before.
                         phantom: told.phantom && since.is_none(),
                         ..told
                     }

@@ -167,8 +167,8 @@ fn is_erased_along(kind: OperationKind) -> bool {
     )
 }
 
-/// Normalises text that looks the same: an accent may be a separate character, a letter may be
-/// wide.
+/// Gives texts that look the same one form: an accent may be a separate character, and a letter may
+/// be full-width.
 fn normalised(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         Cow::Borrowed(text)

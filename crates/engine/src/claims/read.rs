@@ -208,7 +208,7 @@ pub(crate) fn view_pointer<T>(
     ask(repo, &cx.shelf(project)?, &pointer)
 }
 
-/// Whether the caller may see an entry: not an entry that reveals a hidden claim.
+/// Whether the caller may see an entry. An entry that reveals a hidden claim is hidden too.
 fn may_see_entry(
     tx: &Reader<'_>,
     project: ProjectId,
@@ -245,7 +245,7 @@ fn may_see_entry(
 }
 
 /// Whether the caller may see an event of making a claim at this address: the one at `place`, or
-/// any. The event repeats the claim, and authors who say the same share an address. Yes for every
+/// any. The event repeats the claim, and authors who say the same share an address. True for every
 /// other pointer.
 fn may_see_event(
     tx: &Reader<'_>,

@@ -1,5 +1,5 @@
-//! A sample to explore: claims that the repository's history proves, one for each possible fate of
-//! a claim. One request forgets them all.
+//! A sample to explore: claims that the repository's history proves, one for each thing that can
+//! happen to a claim. One request forgets them all.
 
 use std::{collections::BTreeSet, time::Duration};
 

@@ -117,7 +117,7 @@ fn order_found(ranking: &RankedEngrams, containing: &[u64]) -> Vec<u64> {
     all.filter(|seq| seen.insert(*seq)).collect()
 }
 
-/// Where the claim has what was searched for.
+/// Where the claim contains what was searched for.
 fn marks_of(
     engram: &Engram,
     ranking: &RankedEngrams,

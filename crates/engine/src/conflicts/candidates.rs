@@ -29,10 +29,9 @@ pub(crate) struct Candidates {
     pub(crate) floor: u64,
     /// Whether a version could not be read.
     pub(crate) has_failed: bool,
-    /// Whether versions were left out that the author may not see. They take no place from the
-    /// others.
+    /// Whether versions were left out that the author may not see. They do not displace the others.
     pub(crate) has_hidden: bool,
-    /// Whether any of the versions left out is not of a run.
+    /// Whether any version that was left out is not private to a run.
     pub(crate) hides_shared: bool,
 }
 

@@ -47,7 +47,7 @@ pub(super) struct Judgments {
     /// The first version about which the slow judges must still be asked.
     pub(super) unjudged: Option<Engram>,
     /// Whether versions were left out that the author may not see, and whether any of those is not
-    /// of a run.
+    /// private to a run.
     pub(super) has_hidden: bool,
     pub(super) hides_shared: bool,
 }
@@ -62,8 +62,8 @@ pub(super) fn judge_candidates(
     options: &CompareOptions<'_>,
 ) -> Result<Judgments, Refusal> {
     let own = cx.engine.caches.claims.parse_once(engram);
-    // A new claim that says one thing and contradicts many is a value of a series. Older values are
-    // read in the background.
+    // A new claim that says one thing and contradicts many is taken as a value of a series. Its
+    // older values are read in the background.
     let may_stop = LazyCell::new(|| {
         if options.due.is_some() {
             return false;

@@ -5,7 +5,7 @@ use engram_model::{Caller, Code, ConflictStatus, Engram, ProjectId, Refusal};
 use engram_store::{Pair, Reader};
 
 /// Whether the agent that dismissed the conflict could have ended each of these engrams, so that
-/// its dismissal counts for them. A person's dismissal always does.
+/// its dismissal counts for them. A person's dismissal always counts.
 pub(crate) fn is_dismissed_for_all<'a>(
     cx: &Context<'_>,
     tx: &Reader<'_>,

@@ -209,7 +209,7 @@ fn report_uncovered(
         return Ok(Vec::new());
     }
     for side in &mut sides {
-        // The run's own versions first, so that the conflict stays that of the run.
+        // The run's own versions first, so that the conflict stays with the run.
         side.sort_by_key(|version| version.scope != Scope::Run);
     }
     let [Some(one), Some(two)] = sides.map(|side| side.into_iter().next()) else {
@@ -403,7 +403,8 @@ fn reported_conflict(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, R
 }
 
 /// Refuses to close or reword a report of an open conflict by hand: it ends with the conflict, by a
-/// verdict. If a side only expired, there is no verdict any more, so the report may be closed.
+/// verdict. If a side has merely expired, no verdict can be given any more, so the report may be
+/// closed.
 pub(crate) fn refuse_open_report(
     tx: &Reader<'_>,
     engram: &Engram,

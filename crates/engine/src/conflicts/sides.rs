@@ -20,7 +20,7 @@ use crate::{
 /// ([`thin_series`]).
 pub(super) const SERIES: usize = 16;
 
-/// A side that cannot hold together with the new one, for everybody the conflict is for.
+/// A side that cannot hold together with the new one, for everybody whom the conflict concerns.
 pub(crate) struct ContradictedSide {
     /// The conflict; if it is not recorded yet, its future record.
     pub(crate) pair: Pair,
@@ -157,7 +157,7 @@ pub(super) fn sides_to_raise(
     }
     let is_cut = thin_series(&mut found);
     found.sort_by_key(|one| {
-        // Conflicts for a run take no place from those for everybody.
+        // Conflicts for everybody come first, so that conflicts for a run cannot crowd them out.
         let is_shared = one.pair.run.is_none();
         Reverse((
             is_shared,

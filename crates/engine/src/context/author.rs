@@ -31,7 +31,7 @@ pub(crate) fn author_in(
     }
 }
 
-/// The author that the user names: an agent for whom they write, otherwise themselves.
+/// The author that the user names: an agent on whose behalf they write, otherwise themselves.
 fn author_by_user(given: Option<&str>) -> Result<String, Refusal> {
     let name = given.filter(|it| !it.is_empty()).unwrap_or(USER);
     if name != USER {

@@ -228,7 +228,8 @@ impl<'e> Context<'e> {
         self.project.get().copied().flatten()
     }
 
-    /// The project of a query. A repository without an id holds nothing, so a query mints no id.
+    /// The project of a query. A repository without an id has no claims, so a query does not mint
+    /// an id.
     pub(crate) fn project(&self) -> Result<ProjectId, Refusal> {
         let nothing = ProjectId(ulid::Ulid::nil());
         Ok(self.known_project()?.unwrap_or(nothing))
@@ -365,7 +366,7 @@ impl<'e> Context<'e> {
             return Ok(());
         };
         let here = match self.known_project() {
-            // Whatever needs the repository refuses by itself.
+            // Requests that need the repository are refused where they need it.
             Err(error) if matches!(error.code, Code::RepoUnavailable | Code::ScopeDenied) => None,
             known => known?,
         };

@@ -78,7 +78,7 @@ fn reading(plain: &str, as_letters: usize) -> String {
         .replace('g', "q")
 }
 
-/// Whether this resembles a letter, but is none.
+/// Whether this resembles a letter, but is not one.
 fn is_sign(c: char) -> bool {
     !c.is_alphanumeric() && lookalike_letter(c).is_alphanumeric()
 }
@@ -179,8 +179,8 @@ pub(crate) fn fill_shown_names(entry: &mut Entry) {
     }
 }
 
-/// The name to show for an author: never one of ours for an agent; unchanged for the user and the
-/// engine.
+/// The name to show for an author: never one in [`OURS`] for an agent; unchanged for the user and
+/// the engine.
 fn shown_name(agent: Option<&AgentId>, by: &str) -> String {
     match agent {
         Some(_) => recorded_name(by),
@@ -217,8 +217,8 @@ impl TakenNames {
         })
     }
 
-    /// Like [`recorded_name`], and distinguished from similar names: those that a person gave, and those of
-    /// other opened agents. A name that a person gave to this agent is its own.
+    /// Like [`recorded_name`], but distinguished from similar names: those that a person gave, and
+    /// those of other opened agents. A name that a person gave to this agent is its own.
     pub(crate) fn distinguish(&self, agent: &Agent, name: &str) -> String {
         let name = recorded_name(name);
         let looks = readings(&name);
@@ -246,7 +246,7 @@ impl TakenNames {
     }
 
     /// Refuses a new name for an agent if somebody else has or had it, or one that looks like it:
-    /// their claims would be listed under both. An agent may have back a name that it had.
+    /// their claims would be listed under both. An agent may take back a name that it had.
     pub(crate) fn refuse_taken(
         &self,
         tx: &Reader<'_>,
@@ -290,8 +290,8 @@ pub(crate) fn distinct_name(tx: &Reader<'_>, agent: &Agent, name: &str) -> Resul
     Ok(TakenNames::of(tx, agent.project)?.distinguish(agent, name))
 }
 
-/// The part of a handle that distinguishes agents of one name: the handles that the engine makes up
-/// end in random characters.
+/// The part of a handle that distinguishes agents with the same name: the handles that the engine
+/// makes up end in random characters.
 fn handle_ending(handle: &AgentId) -> &str {
     let from = handle.0.char_indices().rev().nth(5).map_or(0, |it| it.0);
     if handle.0.chars().count() > SHORT {

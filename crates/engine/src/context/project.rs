@@ -119,9 +119,9 @@ pub(crate) fn active_project_of(
     })
 }
 
-/// The id that only the home knows, found by the place of the repository: nothing was stored in the
-/// project yet, or the git folder cannot be written. Otherwise another repository may have taken
-/// the place, so the id counts only if this one has a commit that a claim is pinned to, or that a
+/// The id that only the home knows, found by the place of the repository. Another repository may
+/// have taken that place since, so the id counts only if no claim of the project holds, if the git
+/// folder cannot be written, or if the repository has a commit that a claim is pinned to, or that a
 /// kept file is based on.
 fn find_id_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
     let now = engine.world.now();
@@ -184,8 +184,8 @@ fn check_place(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refu
     }
 }
 
-/// Whether the memory with this id began here, or was moved here with the repository. A memory
-/// that was admitted here belongs to another place, unless the home knows it to be here.
+/// Whether the memory with this id began here, or was moved here with the repository. A memory that
+/// was admitted here belongs to another place, unless the home records this place as its own.
 pub(crate) fn is_its_own(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
     let (known, is_admitted) = engine.store.read::<_, Refusal>(|tx| {
         Ok((

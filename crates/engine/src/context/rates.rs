@@ -19,8 +19,9 @@ pub(crate) fn admit_write(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refus
     admit_writes(cx, tx, 1)
 }
 
-/// Like [`admit_write`], for a message: each of its engrams counts, and all must fit. Agents that nobody
-/// opened share one allowance, so that more connections do not allow more writes.
+/// Like [`admit_write`], for a message: each of its engrams counts, and all of them must fit.
+/// Agents that nobody opened share one allowance, so that more connections do not allow more
+/// writes.
 pub(crate) fn admit_writes(
     cx: &Context<'_>,
     tx: &Reader<'_>,

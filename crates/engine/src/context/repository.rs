@@ -8,8 +8,8 @@ use engram_pointers::{
 };
 use std::path::{Path, PathBuf};
 
-/// The repository around a folder: the root of its working tree, or its git folder. None if its git
-/// folder does not name that working tree back.
+/// The repository around a folder: the root of its working tree, or its git folder. `None` if its
+/// git folder does not point back to that working tree.
 pub fn repository_around(from: &Path) -> Option<PathBuf> {
     let found = Repo::discover(from).ok().flatten()?;
     let root = found.workdir().unwrap_or(found.common_dir()).to_owned();

@@ -15,7 +15,7 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     for (at, pointer) in new.pointers.iter().enumerate() {
         let (field, text) = (format!("pointer {}", at + 1), pointer.to_string());
         match &pointer.target {
-            // No file has such a name, so the address is screened as text.
+            // A web address is not a file name, so it is screened as text.
             Target::Url { url, .. } => screen_text(&field, url)?,
             _ => screen_secret(&field, &text)?,
         }

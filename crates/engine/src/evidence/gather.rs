@@ -95,7 +95,7 @@ fn gather_pointer(
 
 /// Keeps git from collecting the commits of a pointer that is about to be stored, whatever happens
 /// to the history. If no ref can be written, the pointer is pinned to a copy of its file instead,
-/// which is stored with it. A comparison, and a file that is not copied, have only the commit.
+/// which is stored with it. A comparison, and a file that cannot be copied, keep only the commit.
 pub(crate) fn keep_commits(
     cx: &Context<'_>,
     pointer: Pointer,

@@ -369,12 +369,12 @@ impl AnchorFollower {
                         if let Some(old) = stored.supersedes {
                             self.followed.remove(&old);
                         }
-                        let read = |tx: &Reader<'_>| Ok(tx.engram(stored.id)?);
+                        let read = |tx: &Reader<'_>| match tx.engram(stored.id)? {
+                            Some(engram) if is_report(tx, &engram)? => Ok(None),
+                            engram => Ok(engram),
+                        };
                         let engram = engine.store.read::<_, Refusal>(read)?;
-                        let holding = engram.filter(|it| it.valid_until.is_none());
-                        if let Some(engram) = holding
-                            && !engine.store.read(|tx| is_report(tx, &engram))?
-                        {
+                        if let Some(engram) = engram.filter(|it| it.valid_until.is_none()) {
                             self.follow_claim(engine, repo, &engram, None);
                             new.insert(engram.id);
                         }

@@ -95,7 +95,7 @@ pub(crate) fn compare_before_exit(engine: &Engine) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The next versions to compare, without those that failed since the journal ended here.
+/// The next versions to compare, without those that failed when the journal already ended here.
 fn next_due(
     tx: &Reader<'_>,
     failed: &BTreeMap<u64, u64>,

@@ -49,7 +49,7 @@ const FOLLOWERS: &[StartFollower] = &[
 pub(crate) const BATCH: Duration = Duration::from_millis(50);
 /// The batching time during a flood, since each delivery redraws the list.
 const FLOOD: Duration = Duration::from_millis(500);
-/// The number of writes in one delivery that makes a flood, until fewer arrive in that time. A
+/// How many writes in one delivery make a flood, which lasts until fewer arrive in that time. A
 /// write may record several entries: a claim, the conflict that it raises, and its report.
 const MANY: usize = 3;
 
@@ -89,7 +89,8 @@ pub(crate) enum Woken {
 pub(crate) trait Follower: Sized {
     /// The name of its thread.
     const NAME: &'static str;
-    /// Whether each entry of the journal wakes it; another is woken when there is work for it.
+    /// Whether each entry of the journal wakes it; otherwise, it is woken when there is work for
+    /// it.
     const READS_JOURNAL: bool = true;
     /// State that lasts from one waking to the next, even before the follower begins.
     type Patience: Default;
@@ -153,8 +154,8 @@ pub struct Subscription {
 }
 
 impl Engine {
-    /// Starts the followers in the background, those of a read-only home once it is writable. A
-    /// second call does nothing.
+    /// Starts the followers in the background; those of a read-only home start once it is writable.
+    /// A second call does nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
         let mut following = self.lock_followers();
         if following.is_some() {
@@ -296,8 +297,8 @@ impl Engine {
         })
     }
 
-    /// Calls `look` on a separate thread at once, and again after changes in the home, a few times a
-    /// second at most. Ends when the subscription or the engine is dropped.
+    /// Calls `look` on a separate thread at once, and again after changes in the home, at most a
+    /// few times a second. Ends when the subscription or the engine is dropped.
     pub(crate) fn look_at_changes(
         self: &Arc<Self>,
         mut look: impl FnMut(&Self) -> Result<(), Refusal> + Send + 'static,

@@ -1,7 +1,7 @@
 //! A log of agents' calls, for people who investigate: one line per call, in a file of the home
-//! that is bounded and not part of the truth. It keeps the agent's name, and numbers and switches of
-//! the arguments, but only the length of texts and messages, so nothing in it would need to be
-//! erased. Until something is stored, the window shows who called last.
+//! that is bounded and not part of the journal. It keeps the agent's name, and the numbers and
+//! flags among the arguments, but only the length of texts and messages, so nothing in it would
+//! need to be erased. Until something is stored, the window shows who called last.
 
 use std::{
     collections::BTreeMap,
@@ -145,7 +145,7 @@ impl Calls {
         }
     }
 
-    /// Logs the end of a call. A failure to log changes no answer.
+    /// Logs the end of a call. A failure to log does not change the answer.
     pub(crate) fn log_call(
         &self,
         begun: BegunCall,

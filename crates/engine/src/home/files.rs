@@ -36,7 +36,7 @@ const CONNECT: &str = "connect";
 const DATABASE: &str = "engram.db";
 /// The files that SQLite keeps beside the open database.
 const LOGS: [&str; 3] = ["engram.db-wal", "engram.db-shm", "engram.db-journal"];
-/// Locked until the database was moved.
+/// Locked until the database has been moved.
 const QUEUE: &str = "write.lock";
 /// The socket of a window, which cannot be moved.
 const DOOR: &str = "window.sock";
@@ -191,7 +191,7 @@ fn make_private(home: &Path) {
     let is_alone = |within: &str| !others.iter().any(|it| it.starts_with(within));
     let folders = OURS_IN.iter().map(|(folder, ..)| *folder);
     let folders = folders.filter(|it| is_alone(it)).map(PathBuf::from);
-    // The database last, because it shows that this was done.
+    // The database last, because its rights show that this was done.
     for name in LOGS.iter().map(PathBuf::from).chain(folders).chain(ours) {
         close_to_others(&home.join(name));
     }
@@ -324,7 +324,7 @@ fn file_names(folder: &Path) -> io::Result<Vec<PathBuf>> {
     entries.map(|it| Ok(it?.file_name().into())).collect()
 }
 
-/// Files with words in them that a recovery, or an interrupted one, left behind.
+/// Files with the words of claims that a recovery, even an interrupted one, left behind.
 pub(crate) fn left_by_recovery(home: &Path) -> Vec<String> {
     let names = file_names(home).unwrap_or_default();
     let names = names.iter().map(|it| it.to_string_lossy().into_owned());
@@ -356,7 +356,7 @@ fn may_be_in_home(name: &str) -> bool {
 }
 
 /// Refuses to overwrite a home or one of its files at the new place, and to move a link, which may
-/// mean something else from there.
+/// lead elsewhere from there.
 fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal> {
     let is_there = |it: &PathBuf| it.symlink_metadata().is_ok();
     let folder = (is_there(&to.to_owned()) && !to.is_dir()).then(|| to.to_owned());

@@ -524,7 +524,7 @@ fn candidate_of(engram: Engram) -> BriefCandidate {
 }
 
 /// An agent and its children, or all agents for the user; most recent call first. Leaves out those
-/// that the user hid or closed.
+/// that did nothing, and those that the user hid or closed.
 fn agent_and_children(
     tx: &Reader<'_>,
     project: ProjectId,

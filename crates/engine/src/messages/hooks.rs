@@ -225,7 +225,7 @@ fn locate_result(cx: &Context<'_>, found: &RagFound) -> Result<Option<Pointer>, 
     }
 }
 
-/// Whether a result cannot be found in the commit; all else is a failure.
+/// Whether a result cannot be found in the commit; any other refusal is a failure.
 fn is_elsewhere(code: Code) -> bool {
     matches!(
         code,

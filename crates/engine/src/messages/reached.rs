@@ -1,6 +1,6 @@
-//! What reaches agents of what a person says: the brief in the status, and new pins and to-dos on
-//! the next reply to anything. The journal says which agent was sent which line, and when; that is
-//! recorded behind the answer.
+//! How what a person says reaches agents: with the brief in the status, and as new pins and to-dos
+//! with the next reply to any request. The journal says which agent was sent which line, and when;
+//! this is recorded after the answer.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -96,7 +96,7 @@ impl ReachedLines {
     }
 }
 
-/// Returns the pins and to-dos that an agent was not sent yet, as many as fit into this many
+/// Returns the pins and to-dos that an agent has not been sent yet, as many as fit into this many
 /// tokens, each with its author. Whatever happens, this process sends no line twice.
 pub(crate) fn send_new_lines(
     engine: &Engine,
@@ -106,7 +106,7 @@ pub(crate) fn send_new_lines(
     engine.ensure_open()?;
     let sent = &engine.caches.reached;
     let looked = sent.looked(agent);
-    // Most entries make no line, so most answers need no more than this.
+    // Most entries add no line, so most answers need no more than this.
     let (head, has_news) = engine.store.read::<_, Refusal>(|tx| {
         let has_news = looked.map_or(Ok(true), |it| tx.has_news_for_brief(it))?;
         Ok((tx.head()?, has_news))
@@ -172,7 +172,7 @@ pub(super) fn note_sent(cx: &Context<'_>, lines: &[BriefLine]) {
 }
 
 /// The lines of an agent's brief that its status carries, each with its author. Its own budget is
-/// in the status already. Also says whether there is something to do among them.
+/// in the status already. Also says whether any of them is something to do.
 pub(crate) fn lines_of_status(
     cx: &Context<'_>,
     project: ProjectId,
@@ -203,7 +203,7 @@ fn with_lines(made: ComposedBrief, lines: Vec<BriefLine>) -> ComposedBrief {
     }
 }
 
-/// Says on each pin and to-do to whom it was sent; for the user.
+/// Adds to each pin and to-do to whom it was sent; for the user.
 pub(super) fn fill_sent(
     tx: &Reader<'_>,
     project: ProjectId,
@@ -224,8 +224,8 @@ pub(super) fn fill_sent(
     Ok(())
 }
 
-/// The pins, and the to-dos of the user, that the calling agent was not sent yet. Looks at bounded
-/// numbers of them, and composes nothing if none is new.
+/// The pins, and the to-dos of the user, that the calling agent was not sent yet. Looks at a
+/// bounded number of them, and composes nothing if none is new.
 fn brief_of_new_lines(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -240,7 +240,7 @@ fn brief_of_new_lines(
         let is_sent = sent.contains(&entry) || tx.has_reached(&agent.handle, entry)?;
         Ok::<_, Refusal>(!is_sent)
     };
-    // What a parent pins, it need not be told.
+    // A parent need not be told what it pinned itself.
     let mut pins: Vec<StoredPin> = brief::pins_for(cx, tx, project)?;
     pins.retain(|it| it.agent.as_ref() != Some(&agent.handle));
     let (pinned, mut found) = brief::pinned_claims(cx, tx, &pins)?;

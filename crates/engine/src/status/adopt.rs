@@ -1,4 +1,4 @@
-//! The user's decision whose memory a repository uses.
+//! The user's decision about whose memory a repository uses.
 
 use engram_model::{
     Adoption, Code, Operation, ProjectId, Refusal, StatusReply, operation::Admitted,
@@ -13,7 +13,7 @@ use crate::{
     decide, status,
 };
 
-/// Applies the user's decision whose memory the repository uses.
+/// Applies the user's decision about whose memory the repository uses.
 pub(crate) fn adopt_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
     let repo = cx.require_repo()?;
     let admitted = || {

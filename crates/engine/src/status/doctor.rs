@@ -41,7 +41,7 @@ pub struct Treatment {
     pub rebuild: bool,
 }
 
-/// Makes all checks, and does what `treatment` asks for on the way.
+/// Runs all checks, and does what `treatment` asks for along the way.
 pub(super) fn checkup(engine: &Engine, treatment: Treatment) -> Result<Checkup, Refusal> {
     let mut findings = vec![look_at_database(engine)?];
     findings.push(match treatment {
@@ -103,8 +103,8 @@ fn look_at_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
 /// Compares the tables with what a replay of the journal produces.
 fn replay_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
     let replayed = engine.store.replay()?;
-    // Tables may hold what a newer Engram recorded and this build cannot replay, so differences are
-    // then no fault.
+    // If a newer Engram recorded entries that this build cannot replay, the tables may rightly
+    // differ.
     if replayed.faults.is_empty() && !replayed.differences.is_empty() && replayed.passed_over == 0 {
         return Ok(Diagnosis {
             what: "journal".to_owned(),

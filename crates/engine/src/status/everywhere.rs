@@ -136,14 +136,14 @@ pub(crate) fn list_waiting(engine: &Engine) -> Result<Vec<RepositoryWaiting>, Re
     })
 }
 
-/// Whether requests are about this project. A repository that is unavailable is none.
+/// Whether requests are about this project. An unavailable repository has no project.
 pub(crate) fn is_this_project(cx: &Context<'_>, project: ProjectId) -> bool {
     matches!(cx.known_project(), Ok(Some(here)) if here == project)
 }
 
 /// Refuses a change of the user to what belongs to another repository of the home: an id says
-/// nothing of its repository, so the user may not know. Agents see no other project anyway. What
-/// belongs to no repository, or to one that is gone, can be changed from anywhere.
+/// nothing about its repository, so the user may not know which it is. Agents see no other project
+/// anyway. What belongs to no repository, or to one that is gone, can be changed from anywhere.
 pub(crate) fn refuse_elsewhere(cx: &Context<'_>, request: &Request) -> Result<(), Refusal> {
     let Some(id) = changed_by(request).filter(|_| *cx.caller == Caller::User) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The state of the home and the project: everything for the user, what it may see for an agent.
+//! The state of the home and the project: for the user everything, for an agent what it may see.
 
 pub(crate) mod adopt;
 pub(crate) mod doctor;
@@ -31,7 +31,7 @@ const COUNTED: usize = 1000;
 
 impl Engine {
     /// Checks the database, the journal, the index, who can read them, and the repository, and does
-    /// what `treatment` asks for on the way.
+    /// what `treatment` asks for along the way.
     pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
         self.ensure_open()?;
         doctor::checkup(self, treatment)
@@ -55,7 +55,7 @@ impl Engine {
     }
 
     /// The project that this engine was last asked about, how many of its claims hold, and how many
-    /// of them are to review; reads the store, and no repository. `None` until the project is known.
+    /// of them need review. Reads only the store, no repository. `None` until the project is known.
     pub fn count_holding(&self) -> Result<Option<(ProjectId, u64, u64)>, Refusal> {
         self.ensure_open()?;
         let Some(seat) = self.caches.located.last() else {

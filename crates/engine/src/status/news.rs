@@ -38,7 +38,7 @@ struct CountedRow {
 
 type RowKey = (ProjectId, NewsKind, String);
 
-/// One read, whose length does not depend on the size of the home.
+/// Lists the news in one read, whose length does not depend on the size of the home.
 pub(crate) fn list_news(cx: &Context<'_>, since: NewsSince) -> Result<NewsReply, Refusal> {
     let now = cx.engine.world.now();
     let (head, is_cut, counted) = cx.engine.store.read::<_, Refusal>(|tx| {
@@ -141,24 +141,27 @@ fn news_of(
     now: Timestamp,
 ) -> Result<Option<EntryNews>, Refusal> {
     if entry.kind() == Some(OperationKind::Stored) {
-        // What the user said is no news to them, and a conflict is told by its own entry.
+        // What the user said is not news to them, and a conflict is reported by its own entry.
         if is_users(&by) || entry.by == names::ENGINE {
             return Ok(None);
         }
         let Some(engram) = tx.engram_at(entry.seq)? else {
             return Ok(None);
         };
-        // A sample is the user's doing, and what was forgotten is known to nobody any more.
+        // The user stored the sample, and what was forgotten is no longer news.
         let is_forgotten =
             engram.valid_until.is_some() && tx.successor(engram.lineage_id, engram.seq)?.is_none();
-        let engram = Some(engram).filter(|it| !is_forgotten && !it.is_sample());
-        return Ok(engram.map(|it| EntryNews::new(NewsKind::Learned, by, it.id, it.claim)));
+        if is_forgotten || engram.is_sample() {
+            return Ok(None);
+        }
+        let news = EntryNews::new(NewsKind::Learned, by, engram.id, engram.claim);
+        return Ok(Some(news));
     }
     Ok(match entry.readable_operation() {
         Some(Operation::Conflicted(found)) => {
             let pair = tx.conflict(found.id)?;
             let pair = pair.filter(|it| it.status == ConflictStatus::Open);
-            // A conflict ends with a side that expired, without an entry.
+            // A conflict also ends when a side expires, which makes no entry.
             if !pair.map_or(Ok(false), |it| both_hold(tx, &it, now))? {
                 return Ok(None);
             }
@@ -173,7 +176,7 @@ fn news_of(
             let pointer = asked.pointer.clone();
             is_waiting.then(|| EntryNews::new(NewsKind::Asked, by, &asked.id, pointer))
         }
-        // Other working trees have a drift of their own.
+        // Drift in other working trees does not count.
         Some(Operation::Anchored(anchored)) if anchored.worktree.is_empty() => {
             let is_off = |it: &engram_model::Health| Evidence::DRIFTED.contains(&it.standing);
             let off = anchored.engrams.iter().filter(|it| is_off(&it.health));

@@ -378,7 +378,7 @@ fn claim_line(claim: &BriefCandidate, part: BriefPart) -> BriefLine {
         engram: Some(claim.id),
         pointers: claim.pointers.clone(),
         entry: Some(claim.entry),
-        is_todo: claim.kind == Kind::Todo,
+        is_todo: claim.kind == Kind::Todo && claim.is_users,
         ..text_line(text, part)
     }
 }

@@ -60,8 +60,8 @@ pub(super) fn quoted_up_to(text: &str, most: usize) -> String {
     format!("\"{text}\"")
 }
 
-/// Returns a name on its own, with `_` in place of other characters: without them, it could become
-/// another name.
+/// Returns a name without quotation marks. Unsafe characters become `_`, because dropping them
+/// could turn it into another name.
 pub(super) fn quoted_name(text: &str) -> String {
     // No agent can have this name.
     if text == "user" {

@@ -1,15 +1,15 @@
-//! Lines of the brief as an agent is sent them: each with its author, as data.
+//! Lines of the brief as they are sent to an agent: each with its author, as data.
 
 use engram_model::BriefLine;
 
 use super::quote::{one_line, quoted_name, quoted_up_to};
 use crate::count_tokens;
 
-/// The lengths to which a line that is too long to ride is cut, in characters.
+/// The lengths to which a line that does not fit is cut, in characters.
 const CUTS: [usize; 5] = [300, 150, 80, 40, 10];
 
-/// Returns the lines as they are sent, each while all of them together have at most `tokens`
-/// tokens; and those that were sent.
+/// Returns the texts of the lines that together fit into `tokens` tokens, and those lines. A line
+/// that does not fit is skipped.
 pub fn lines_that_fit(lines: &[BriefLine], tokens: usize) -> (Vec<String>, Vec<BriefLine>) {
     let (mut texts, mut sent) = (Vec::new(), Vec::new());
     for line in lines {
@@ -23,8 +23,8 @@ pub fn lines_that_fit(lines: &[BriefLine], tokens: usize) -> (Vec<String>, Vec<B
     (texts, sent)
 }
 
-/// Returns what rides on a reply to something else: the lines that fit. If none does, the first is
-/// cut, and says so.
+/// Returns the lines to add to the reply to another request: those that fit. If none does, the
+/// first is cut, and says so.
 pub fn riding_lines(lines: &[BriefLine], tokens: usize) -> (Vec<String>, Vec<BriefLine>) {
     let (texts, sent) = lines_that_fit(lines, tokens);
     let Some(first) = lines.first().filter(|_| sent.is_empty()) else {

@@ -15,7 +15,7 @@ pub(super) enum Dress {
 pub(super) fn undressed(line: &str) -> (Dress, &str) {
     let mut dress = Dress::None;
     let mut bare = without_line_end(line.trim());
-    // No honest line has more layers than this.
+    // No ordinary line has more layers than this.
     for _ in 0..6 {
         let (more, within) = if let Some(within) = item(bare) {
             (Dress::Item, within)

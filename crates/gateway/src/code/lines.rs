@@ -9,7 +9,8 @@ use super::dress::{self, Dress};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum LineKind {
     Prose,
-    /// A list item that may be a setting or a call: code only beside lines that are clearly more.
+    /// A list item that may be a setting or a call: code only beside lines that are more clearly
+    /// code.
     Item,
     Possibly,
     Surely,

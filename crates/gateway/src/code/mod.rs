@@ -14,9 +14,9 @@
 //! - *possible*: assigns, calls, only closes brackets, is a key and value of a data file, or is
 //!   indented under an unmistakable one.
 //!
-//! Disguises change nothing (`unveil.rs`, `dress.rs`, `encoded.rs`): quotation marks, line numbers,
-//! list markers, tables, comments, HTML entities, escapes, zero-width characters, look-alike
-//! letters, any line ending.
+//! Disguises make no difference (`unveil.rs`, `dress.rs`, `encoded.rs`): quotation marks, line
+//! numbers, list markers, tables, comments, HTML entities, escapes, zero-width characters,
+//! look-alike letters, any line ending.
 //!
 //! Not code: `identifiers` in backticks, one configuration key, a command or one statement named in
 //! a sentence, paths, pointers, prose and lists of any kind. Lines with a list marker, and prose

@@ -1,4 +1,4 @@
-//! Makes a message that passes from the valid parts of one that does not, so that the
+//! Builds a message that passes, out of the valid parts of one that does not, so that the
 //! reject-and-resend loop (docs/design.md#messages) takes one round. It invents nothing but the
 //! words of an empty form.
 

@@ -59,7 +59,7 @@ pub struct BriefLine {
     /// Of a pin or a to-do: the entry that made the line what it is; not sent.
     #[serde(skip)]
     pub entry: Option<u64>,
-    /// Whether its claim is a to-do that nobody answered yet.
+    /// Whether its claim is a to-do of the user that nobody answered yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_todo: bool,
 }

@@ -20,7 +20,7 @@ pub const BUDGETS: [(&str, &str); 10] = [
     ("max_total_deref_tokens", "tokens"),
 ];
 
-/// One message. Its keys tell its direction.
+/// One message. Its keys show its direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Message {

@@ -1,4 +1,4 @@
-//! Agents among themselves: what they may spend and read, what they send each other, and the
+//! How agents work together: what they may spend and read, what they send each other, and the
 //! shared brief.
 
 mod brief;

@@ -1,4 +1,4 @@
-//! What an agent did, for the person who looks at it.
+//! What an agent did, as shown to the user.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ pub enum ActOf {
 /// What reading by pointers saved: an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
-    /// How many files stand behind the reads, each at its pin, counted once.
+    /// How many files are behind the reads, each at its pin, counted once.
     pub files: u64,
     /// Tokens of those files as a whole.
     pub full_tokens: u64,

@@ -342,7 +342,7 @@ fn split_parts(raw: &str) -> Vec<String> {
     parts.collect()
 }
 
-/// The ranges of the parts of a token, in bytes, see [`split_parts`].
+/// The ranges of the parts of a token, in bytes; see [`split_parts`].
 pub(super) fn part_ranges(raw: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;

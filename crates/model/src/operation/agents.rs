@@ -158,7 +158,7 @@ impl Served {
 pub struct Agent {
     /// The handle; only the engine makes handles.
     pub handle: AgentId,
-    /// What it calls itself; display only.
+    /// What it calls itself, or what a person or its parent named it; display only.
     pub label: String,
     /// The role, given by the person or agent that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -284,7 +284,7 @@ pub struct Refused {
     pub turn: String,
     /// The code that the agent got.
     pub code: Code,
-    /// The budgets that were exceeded, by name; empty if the reason was another.
+    /// The budgets that were exceeded, by name; empty if there was another reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, Figure>,
 }

@@ -99,7 +99,7 @@ macro_rules! operations {
 // All operations. A row lists the operation's body, its word in the journal, its readers, and its
 // marks. If the operation has a subject, the row ends with the subject and where the journal stores
 // it: `of` means both in the body and beside it, `beside` means only beside it, and `is` means that
-// the operation carries nothing else. `key` wraps a body that is not an object in one.
+// the operation has no other data. `key` wraps a body that is not an object in one.
 operations! {
     /// A version of a claim holds from now on; the version that it supersedes no longer does.
     Stored(body: Box<Record>) = "stored", All News Rated, of body.id;

@@ -113,7 +113,7 @@ pub struct AgentStatus {
     pub first_seen: Option<Timestamp>,
     /// The time of its last entry in the journal.
     pub last_call: Timestamp,
-    /// The kind of that last entry.
+    /// The kind of its last entry that readers can see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub did: Option<OperationKind>,
     /// How many versions of claims it stored.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ProjectId, words::words};
 
-/// What is known of a repository that is looked for. The first clue that leads to one decides.
+/// What is known about the wanted repository. The first clue that leads to a repository decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Clues {
@@ -43,7 +43,7 @@ pub struct LocateReply {
     pub found: Option<Whereabouts>,
 }
 
-/// From when on the news is told: after this place in the journal, and not before this time.
+/// Since when to report the news: after this place in the journal, and not before this time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewsSince {
@@ -73,7 +73,7 @@ words!(
 pub struct NewsReply {
     /// The newest place in the journal at the time of the read.
     pub head: u64,
-    /// Whether more happened than was read: then the oldest is left out.
+    /// Whether more happened than was read; the oldest news is then left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
     /// By repository, agent and kind. The repository with the newest row comes first.

@@ -102,6 +102,6 @@ pub struct SearchReply {
     pub unread: Option<u64>,
     /// The entries that stored the engrams, best first: what holds, then what has ended.
     pub page: FeedPage,
-    /// Where each claim has what was searched for, in bytes.
+    /// Where each claim contains what was searched for, in bytes.
     pub marks: Vec<(EngramId, Vec<Range<usize>>)>,
 }

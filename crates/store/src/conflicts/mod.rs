@@ -71,7 +71,7 @@ impl Pair {
         }
     }
 
-    /// Whether the conflict can be about this version: everybody for whom the conflict is may see
+    /// Whether the conflict can be about this version: everybody whom the conflict concerns may see
     /// it.
     pub fn is_about(&self, engram: &Engram) -> bool {
         let audience = audience(engram);

@@ -1,5 +1,5 @@
 //! What a search of the list needs from the tables: which versions contain its words literally,
-//! which of those that the index found its filter admits, and their entries.
+//! which of the versions that the index found pass its filter, and the entries of these.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ impl Reader<'_> {
         now: Timestamp,
         most: usize,
     ) -> Result<Vec<u64>> {
-        // A word that many have is found soonest among the newest.
+        // A word that many versions have is found fastest among the newest.
         let mut wanted = Where::rows(project, worktree, filter, now);
         let is_limited = wanted.limit_to_newest(self, project, filter)?;
         let newest = find_seqs(self, wanted, most)?;

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{Result, StoreError, files::make_private_folder};
 
-/// How often opening is retried if the home is exchanged meanwhile.
+/// How often opening is retried if the home is replaced meanwhile.
 const TRIES: usize = 5;
 
 /// The opened files of a home.
@@ -87,8 +87,8 @@ impl OpenHome {
         patience: Duration,
         make: bool,
     ) -> Result<Self> {
-        // SQLite opens files by name, one after the other. If the home was exchanged meanwhile, its
-        // files are not taken for those of the first home.
+        // SQLite opens files by name, one after the other. If the home was replaced meanwhile,
+        // files of two homes must not be mixed.
         for _ in 0..TRIES {
             let before = HomeFiles::of(home, true);
             let opened = Self::once(home, origin, patience, make)?;
@@ -132,7 +132,7 @@ impl OpenHome {
         ours::accept(&connection)?;
         let queue = open_queue(home)?;
         let mut writing = WriteConnection { connection, queue };
-        // A home that is ready is opened without a turn, so that readers wait for nobody.
+        // A home that is ready is opened without a turn, so that readers need not wait.
         if !is_ready(&writing.connection)? {
             let _turn = WriteLock::take(&writing.queue, patience)?;
             let connection = &mut writing.connection;

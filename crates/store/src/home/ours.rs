@@ -1,5 +1,5 @@
-//! Whose a database is. This is checked before anything is created or written, so that a foreign
-//! file keeps every byte and no file appears beside it.
+//! Checks whom a database belongs to, before anything is created or written, so that a foreign file
+//! keeps every byte and no file appears beside it.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, io::ErrorKind, path::Path};
 
@@ -86,7 +86,7 @@ fn judge_empty(database: &Path) -> Result<DatabaseState> {
     }
 }
 
-/// A young home may be entirely in its log, if its creator still runs or was killed.
+/// A new home may be entirely in its log, if its creator still runs or was killed.
 fn look_into_log(database: &Path) -> Result<DatabaseState> {
     if !has_log(database) {
         return Ok(DatabaseState::Nothing);

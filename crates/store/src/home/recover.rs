@@ -79,8 +79,7 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
         Ok(DatabaseState::Nothing) => return Err(not("there is no database, or it is empty")),
         Err(error @ (StoreError::Newer { .. } | StoreError::Emptied(_))) => return Err(error),
         Err(error @ StoreError::Foreign { .. }) if !has_log(&database) => return Err(error),
-        // Otherwise it is damaged, which is the purpose of this function, or still entirely in its
-        // log.
+        // Otherwise it is damaged, as this function expects, or still entirely in its log.
         _ => {}
     }
     let queue = open_queue(home)?;

@@ -251,8 +251,8 @@ impl Index {
     fn read_on(&self, store: &Store, writer: &mut IndexWriter) -> Result<u64> {
         // The previous writer may have written since.
         let mut cursor = self.cursor()?;
-        // A fixed end, since a process that writes faster than this reads would keep it busy for
-        // ever.
+        // A fixed end, since a process that writes faster than this reads would keep it busy
+        // forever.
         let end = store.read::<_, StoreError>(|it| it.head())?;
         loop {
             let (entries, engrams, unread) = store.read::<_, StoreError>(|tx| {
@@ -474,7 +474,8 @@ fn file_number(_: &std::fs::Metadata) -> u64 {
     0
 }
 
-/// Refuses a folder with strange files: tantivy blocks on a pipe in place of one of its files.
+/// Refuses a folder with anything but regular files: tantivy blocks on a pipe in place of one of
+/// its files.
 fn refuse_strange(folder: &Path) -> Result<()> {
     let failed = |error| StoreError::io(folder, error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -487,7 +488,8 @@ fn refuse_strange(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The right to write the index; `None` if it is not available in time.
+/// The right to write the index; `None` if its lock cannot be used. Fails if it is not free in
+/// time.
 fn writer_lock(directory: &MmapDirectory) -> Result<Option<DirectoryLock>> {
     let start = Instant::now();
     loop {

@@ -3,8 +3,8 @@
 //!
 //! Exceptions: the tables beside the journal (`beside.rs`); those of followers
 //! (`tables/followers.rs`) and of due comparisons (`tables/due.rs`), which can be rebuilt; and
-//! `held` and `tally`, which triggers keep when a row of `engram` changes (`schema/014.sql`). A
-//! change that the triggers do not see edits them here.
+//! `held` and `tally`, which triggers maintain when a row of `engram` changes (`schema/014.sql`). A
+//! change that the triggers do not see updates them here.
 
 use engram_model::{
     AgentId, EngramId, GrantKind, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,

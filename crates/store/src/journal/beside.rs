@@ -134,8 +134,8 @@ fn store_prints(
     Ok(1)
 }
 
-/// Whether to delete old showings at this place: about one in sixteen places, chosen by a hash so
-/// that the showings of no agent can keep missing them.
+/// Whether to delete old showings at this place: about one in sixteen places, chosen by a hash, so
+/// that no agent's showings can always miss them.
 fn forgets(seq: i64) -> bool {
     (seq as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60 == 0
 }

@@ -6,7 +6,7 @@ use super::apply::Applied;
 use crate::Result;
 
 impl Applied<'_> {
-    /// Lists lines as sent to the agent of this entry. The first time counts.
+    /// Lists lines as sent to the agent of this entry. Only the first time counts.
     pub(super) fn reach(&self, lines: &[u64]) -> Result<()> {
         let mut add = self.connection.prepare_cached(
             "INSERT OR IGNORE INTO reached (line, agent, seq) VALUES (?1, ?2, ?3)",

@@ -3,7 +3,7 @@
 
 use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use crate::{
     Reader, Result, StoreError,
@@ -64,7 +64,7 @@ const DID: &str = "(given OR hidden OR closed OR handle IN (SELECT agent FROM to
 pub struct Spender {
     /// Its handle.
     pub handle: AgentId,
-    /// What it calls itself; display only.
+    /// What it calls itself, or what a person or its parent named it; display only.
     pub label: String,
     /// Its turn.
     pub turn: String,
@@ -107,8 +107,8 @@ pub struct AgentActivity {
 /// Whose names.
 #[derive(Clone, Copy, Debug)]
 pub enum NamesOf<'a> {
-    /// Those that a person gave with claims and notes, and those that the engine uses for itself and
-    /// for persons.
+    /// Those that a person gave with claims and notes, and those that the engine uses for itself
+    /// and for people.
     NoAgent,
     /// Those that this agent has or had.
     Agent(&'a AgentId),
@@ -116,9 +116,9 @@ pub enum NamesOf<'a> {
     OthersThan(&'a AgentId),
 }
 
-/// SQL: the names without an agent in project ?1; ?2 is not used.
+/// SQL: the names without an agent in project ?1.
 const NAMES_OF_NO_AGENT: &str = "WITH RECURSIVE named (name) AS (
-        SELECT min(by) FROM journal WHERE project = ?1 AND agent IS NULL AND by <> '' AND ?2 = ''
+        SELECT min(by) FROM journal WHERE project = ?1 AND agent IS NULL AND by <> ''
         UNION ALL
         SELECT (SELECT min(by) FROM journal
                 WHERE project = ?1 AND agent IS NULL AND by <> '' AND by > name)
@@ -174,9 +174,9 @@ impl Reader<'_> {
             .exists([&handle.0])?)
     }
 
-    /// The agents of a project that were opened, also if they were closed since, or that a person
-    /// named. A connection that named itself owns no name: its client connects again under it. Its
-    /// handle has 26 characters, and it has neither a parent nor a role.
+    /// The agents of a project that were opened, even if they have been closed since, or that a
+    /// person named. A connection that named itself owns no name: its client connects again under
+    /// it. Its handle has 26 characters, and it has neither a parent nor a role.
     pub fn name_owners(&self, project: ProjectId) -> Result<Vec<NameOwner>> {
         self.0
             .prepare_cached(
@@ -208,19 +208,20 @@ impl Reader<'_> {
     /// Names that are or were in use in a project. Of those without an agent, it takes one step in
     /// the index for each, however often it appears.
     pub fn names(&self, project: ProjectId, of: NamesOf<'_>) -> Result<Vec<String>> {
-        let (sql, handle) = match of {
-            NamesOf::NoAgent => (NAMES_OF_NO_AGENT.to_owned(), ""),
-            NamesOf::Agent(handle) => (names_sql("handle = ?2"), handle.0.as_str()),
-            NamesOf::OthersThan(handle) => (names_sql("handle <> ?2"), handle.0.as_str()),
+        let project = project.to_string();
+        let (sql, bound) = match of {
+            NamesOf::NoAgent => (NAMES_OF_NO_AGENT.to_owned(), vec![&project]),
+            NamesOf::Agent(handle) => (names_sql("handle = ?2"), vec![&project, &handle.0]),
+            NamesOf::OthersThan(handle) => (names_sql("handle <> ?2"), vec![&project, &handle.0]),
         };
         self.0
             .prepare_cached(&sql)?
-            .query_and_then([&project.to_string(), handle], |row| Ok(row.get(0)?))?
+            .query_and_then(params_from_iter(bound), |row| Ok(row.get(0)?))?
             .collect()
     }
 
-    /// At most `most` agents of a project, or of the children of `parent`, without their activity;
-    /// most recent call first.
+    /// At most `most` agents of a project that did something, or of the children of `parent`, without
+    /// their activity; most recent call first.
     pub fn family(
         &self,
         project: ProjectId,
@@ -230,7 +231,7 @@ impl Reader<'_> {
         let (parent, most) = (parent.map(|it| &it.0), most.min(i64::MAX as usize) as i64);
         self.0
             .prepare_cached(&format!(
-                "SELECT {AGENT} FROM agent WHERE project = ?1 AND (?2 IS NULL OR parent = ?2)
+                "SELECT {AGENT} FROM agent WHERE project = ?1 AND (?2 IS NULL OR parent = ?2) AND {DID}
                  ORDER BY last_call DESC, handle LIMIT ?3"
             ))?
             .query_map(params![project.to_string(), parent, most], agent_row)?
@@ -249,8 +250,8 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
-    /// How many names they have, without those that the user hid or closed: connections of one client
-    /// count once.
+    /// How many names these agents have, not counting agents that the user hid or closed:
+    /// connections of one client count once.
     pub fn count_agent_names(&self, project: ProjectId) -> Result<u64> {
         let count: i64 = self
             .0
@@ -262,8 +263,8 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
-    /// At most `most` agents of a project that did something, most recent call first; those that the
-    /// user hid or closed come last.
+    /// At most `most` agents of a project that did something, most recent call first; agents that
+    /// the user hid or closed come last.
     pub fn agents_of(&self, project: ProjectId, most: usize) -> Result<Vec<AgentActivity>> {
         self.0
             .prepare_cached(&format!(

@@ -10,7 +10,7 @@ use crate::{
     journal::{parse_id, timestamp},
 };
 
-/// The most agents that a line was sent to, of those that are read.
+/// The most agents that are read, of those that a line was sent to.
 const REACHED: i64 = 20;
 /// The most pins of a project that are read.
 const PINS: i64 = 500;
@@ -65,8 +65,8 @@ impl Reader<'_> {
         Ok(found.exists(params![line as i64, agent.0])?)
     }
 
-    /// Whether an entry after this one can make a line for an agent that it had not before: a pin, a
-    /// claim of the user's, a new version of a pinned claim, an agent that was opened again, or
+    /// Whether an entry after this one can give an agent a line that it did not have before: a pin,
+    /// a claim of the user's, a new version of a pinned claim, an agent that was opened again, or
     /// anything that shows a claim to more readers or makes room for another.
     pub fn has_news_for_brief(&self, after: u64) -> Result<bool> {
         let mut found = self.0.prepare_cached(
@@ -113,8 +113,8 @@ impl Reader<'_> {
         )
     }
 
-    /// The newest durable versions that hold and pass `seen`. Versions that do not pass take no
-    /// place in the count.
+    /// The newest durable versions that hold and pass `seen`. Versions that do not pass do not
+    /// count.
     pub fn newest_lasting(
         &self,
         project: ProjectId,

@@ -76,7 +76,7 @@ pub struct Traits {
     pub recorded_at: Timestamp,
     /// When it starts to hold.
     pub valid_from: Timestamp,
-    /// When it was superseded, forgotten or resolved away.
+    /// When it was superseded, forgotten or closed by a verdict.
     pub valid_until: Option<Timestamp>,
     /// When its ttl ends.
     pub expires_at: Option<Timestamp>,
