@@ -79,7 +79,13 @@ fn run_checks(steps: &mut Steps, root: &Path) {
     check(steps, "clippy", clippy);
     let mut clippy = cargo();
     clippy
-        .args(["clippy", "--all-targets", "--manifest-path", UI])
+        .args([
+            "clippy",
+            "--all-targets",
+            "--all-features",
+            "--manifest-path",
+            UI,
+        ])
         .args(["--", "-D", "warnings"]);
     check(steps, "clippy of the front end", clippy);
     steps.step("schemas", "cargo xtask schemas --check", || {

@@ -57,8 +57,10 @@ fn reply_text(reply: &Reply) -> String {
             let cut = if read.truncated { ", cut" } else { "" };
             let masked = match read.masked {
                 None => String::new(),
-                Some(1) => ", 1 credential masked".to_owned(),
-                Some(masked) => format!(", {masked} credentials masked"),
+                Some(masked) => {
+                    let masked = format_count(masked.into(), ("credential", "credentials"));
+                    format!(", {masked} masked")
+                }
             };
             format!(
                 "{}\n{}\n{}{cut}{masked}\n\n{}",
@@ -378,7 +380,11 @@ fn entry_lines(all: &[Entry]) -> String {
 
 /// Reports what became of a message.
 fn sent_text(message: &SentReply) -> String {
-    let mut out = format!("message {}  {} tokens", message.id, message.tokens);
+    let mut out = format!(
+        "message {}  {}",
+        message.id,
+        format_count(message.tokens as u64, TOKENS)
+    );
     let mut is_granted = false;
     match &message.outcome {
         Outcome::Reported { engrams, requests } => {
@@ -422,11 +428,8 @@ fn brief_text(brief: &BriefReply) -> String {
         };
         let _ = writeln!(out, "{:>2}  {pinned:<10}  {}", at + 1, one_line(&line.text));
     }
-    let lines = match brief.lines.len() {
-        1 => "1 line".to_owned(),
-        many => format!("{many} lines"),
-    };
-    let _ = write!(out, "{lines}, {} tokens", brief.tokens);
+    let lines = format_count(brief.lines.len() as u64, ("line", "lines"));
+    let _ = write!(out, "{lines}, {}", format_count(brief.tokens, TOKENS));
     out
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn plan_and_commit<T>(
     let served = if cx.is_of_engine() {
         Vec::new()
     } else {
-        cx.engine.take_served()
+        cx.engine.caches.served.take()
     };
     let done = store.write::<_, Refusal>(clock, |tx| {
         let (planned, again) = if tx.head()? == head {
@@ -104,7 +104,7 @@ pub(crate) fn plan_and_commit<T>(
             Ok(Decided { answer, seqs })
         }
         Err(refusal) => {
-            cx.engine.put_back_served(served);
+            cx.engine.caches.served.put_back(served);
             Err(refusal)
         }
     }

@@ -3,8 +3,9 @@
 //! time.
 //!
 //! - [`Store::write`] is the only way to write: one short transaction, queued fairly between
-//!   processes, durable when it returns. Every change is an operation that [`Writer::record`]
-//!   appends to the journal and applies to the tables. [`Store::replay`] repeats all operations and
+//!   processes, durable when it returns. Every change, except of what followers and counters can rebuild, is an
+//!   operation that [`Writer::record`] appends to the journal and applies to the tables.
+//!   [`Store::replay`] repeats all operations and
 //!   compares.
 //! - [`Store::read`] gives a [`Reader`] on one snapshot. It answers most queries itself;
 //!   [`Events`], [`Grants`], [`Messages`], [`Projects`] and [`Snapshots`] answer those on one

@@ -38,6 +38,11 @@ impl Servings {
         crate::lock(&self.0)
     }
 
+    /// Puts back what [`Self::take`] took and nobody stored.
+    pub(crate) fn put_back(&self, served: Vec<Served>) {
+        served.into_iter().for_each(|it| self.add(it));
+    }
+
     pub(crate) fn add(&self, served: Served) {
         let mut all = self.lock();
         let waiting = all.entry(served.to).or_insert_with(|| Serving {

@@ -28,7 +28,7 @@ const CHARS: usize = 2 << 20;
 const KEPT: usize = 20_000;
 
 /// What is listed of an agent.
-const LISTED: &[OperationKind] = &[
+const LISTED_KINDS: &[OperationKind] = &[
     OperationKind::Joined,
     OperationKind::Requested,
     OperationKind::Dereferenced,
@@ -78,7 +78,7 @@ pub(crate) fn timeline(cx: &Context<'_>, of: &TimelineOf) -> Result<Timeline, Re
         let (mut entries, mut reads) = (Vec::new(), Vec::new());
         for id in &of.agents {
             agent_in_project(tx, project, id)?.ok_or_else(|| unknown_agent(id))?;
-            entries.extend(tx.acts(id, LISTED, ACTS)?);
+            entries.extend(tx.acts(id, LISTED_KINDS, ACTS)?);
             reads.extend(tx.acts(id, &[OperationKind::Dereferenced], READS)?);
         }
         entries.sort_by_key(|it| std::cmp::Reverse(it.seq));

@@ -37,8 +37,8 @@ use engram_store::{Reader, read_until};
 
 /// The time limit for a request's work in a repository, and for an agent's reads of the store. The
 /// second value is for a request about all claims, and for a follower.
-const OF_ONE: Duration = Duration::from_secs(5);
-const OF_MANY: Duration = Duration::from_secs(60);
+const TIME_FOR_ONE: Duration = Duration::from_secs(5);
+const TIME_FOR_MANY: Duration = Duration::from_secs(60);
 
 /// A request that is being answered.
 pub(crate) struct Context<'e> {
@@ -109,7 +109,11 @@ impl<'e> Context<'e> {
             engine,
             caller,
             is_own: false,
-            patience: if is_of_many { OF_MANY } else { OF_ONE },
+            patience: if is_of_many {
+                TIME_FOR_MANY
+            } else {
+                TIME_FOR_ONE
+            },
             gone,
             repo: OnceCell::new(),
             project: OnceCell::new(),

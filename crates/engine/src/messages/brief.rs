@@ -274,7 +274,6 @@ pub(super) fn material_for(
         grants: grants_of(cx, tx, &near, &taken)?,
         run: agent.map(|it| it.run),
         reader: agent.map(|it| it.handle.clone()),
-        asked: false,
         now: cx.engine.world.now(),
         candidates,
     };

@@ -276,7 +276,6 @@ fn brief_of_new_lines(
         grants: Vec::new(),
         run: Some(agent.run),
         reader: Some(agent.handle.clone()),
-        asked: false,
         now: cx.engine.world.now(),
     };
     let limits = &cx.engine.config.limits;

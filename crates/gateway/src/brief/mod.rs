@@ -118,7 +118,7 @@ pub struct BriefMaterial {
     pub pins: Vec<BriefLinePin>,
     /// The roles it is for.
     pub roles: Vec<BriefRole>,
-    /// What may still be spent, by owner of the budget: names and figures, as in `budget`.
+    /// What was spent and what may be, by owner of the budget: names and figures, as in `budget`.
     pub budgets: Vec<(String, Vec<(String, Figure)>)>,
     /// What may be read beyond the budgets.
     pub grants: Vec<OpenGrant>,
@@ -127,8 +127,6 @@ pub struct BriefMaterial {
     /// The reader's handle, whose own claims are included even if unverified; `None` means the
     /// user.
     pub reader: Option<AgentId>,
-    /// Whether the brief was requested; other briefs leave out unverified claims of others.
-    pub asked: bool,
     /// The current time; newer claims weigh more.
     pub now: Timestamp,
 }
@@ -219,9 +217,8 @@ fn ranked(material: &BriefMaterial) -> Vec<&BriefCandidate> {
     let is_ours = |it: &BriefCandidate| {
         it.scope != Scope::Run || (it.run.is_some() && it.run == material.run)
     };
-    let is_proven = |it: &BriefCandidate| {
-        material.asked || it.verified || it.agent.is_none() || it.agent == material.reader
-    };
+    let is_proven =
+        |it: &BriefCandidate| it.verified || it.agent.is_none() || it.agent == material.reader;
     let mut claims: Vec<&BriefCandidate> = material
         .candidates
         .iter()

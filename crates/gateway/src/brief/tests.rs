@@ -54,7 +54,6 @@ fn material(candidates: Vec<BriefCandidate>) -> BriefMaterial {
         grants: Vec::new(),
         run: None,
         reader: agent("reader"),
-        asked: false,
         now: now(),
     }
 }
@@ -143,18 +142,17 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
 }
 
 #[test]
-fn unverified_claims_of_others_stay_out_unless_somebody_asked() {
+fn unverified_claims_of_others_stay_out_unless_pinned() {
     let unverified = |by: Option<AgentId>| BriefCandidate {
         verified: false,
         agent: by,
         ..claim(1, Kind::Fact, "It holds.")
     };
-    for (by, asked, pinned, is_said) in [
-        (agent("other"), false, false, false),
-        (agent("other"), true, false, true),
-        (agent("other"), false, true, true),
-        (agent("reader"), false, false, true),
-        (None, false, false, true),
+    for (by, pinned, is_said) in [
+        (agent("other"), false, false),
+        (agent("other"), true, true),
+        (agent("reader"), false, true),
+        (None, false, true),
     ] {
         let pins = pinned.then_some(BriefLinePin {
             order: 0,
@@ -162,12 +160,11 @@ fn unverified_claims_of_others_stay_out_unless_somebody_asked() {
             what: PinSubject::Claim(id(1)),
         });
         let made = BriefMaterial {
-            asked,
             pins: pins.into_iter().collect(),
             ..material(vec![unverified(by.clone())])
         };
         let lines = texts(&made);
-        assert_eq!(!lines.is_empty(), is_said, "{by:?} {asked} {pinned}");
+        assert_eq!(!lines.is_empty(), is_said, "{by:?} {pinned}");
         assert!(
             lines.iter().all(|it| it.contains("(unverified)")),
             "{lines:?}"
@@ -220,7 +217,6 @@ fn what_another_run_said_to_itself_is_never_said() {
         };
         let made = BriefMaterial {
             run: Some(ours),
-            asked: true,
             ..material(vec![said])
         };
         assert_eq!(!texts(&made).is_empty(), is_said, "{run:?}");
@@ -492,13 +488,11 @@ fn any_material() -> impl Strategy<Value = BriefMaterial> {
         pins,
         grants,
         roles,
-        any::<bool>(),
     )
-        .prop_map(|(candidates, pins, grants, roles, asked)| BriefMaterial {
+        .prop_map(|(candidates, pins, grants, roles)| BriefMaterial {
             pins,
             grants,
             roles,
-            asked,
             budgets: vec![(
                 "x".to_owned(),
                 vec![("tokens".to_owned(), Figure { used: 1, limit: 2 })],

@@ -3,8 +3,8 @@
 //! that proves a grant, and passes `None` for a token that it does not find.
 
 use engram_model::{
-    AgentId, Caller, Code, DerefLimits, GrantKind, GrantLimits, GrantRecord, GrantState, Pointer,
-    PointerType, Refusal, Spend, Target,
+    AgentId, Caller, Code, DerefLimits, GrantKind, GrantLimits, GrantRecord, GrantState, Pin,
+    Pointer, PointerType, Refusal, Spend, Target,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -124,12 +124,16 @@ fn refuse_unpinned(pointer: &Pointer) -> Result<(), Refusal> {
         |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
     let pinned = match &pointer.target {
         Target::Url { digest, .. } => digest.is_some(),
+        Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. }
+            if *pin == Pin::Worktree =>
+        {
+            false
+        }
         _ => {
             pointer.snapshot_digest().is_some() || pointer.commits().iter().all(|it| is_commit(it))
         }
     };
-    let is_worktree = pointer.to_string().ends_with("@worktree");
-    if pinned && !is_worktree {
+    if pinned {
         Ok(())
     } else {
         Err(Refusal::new(

@@ -1,6 +1,7 @@
 //! The toolset for agents whose orchestrator speaks LESS (docs/design.md#the-bus-and-its-tools):
 //! the same requests under LESS names, with codes that begin with `LESS_`.
 
+use crate::MOST_ENGRAMS;
 use engram_model::{
     AgentId, Answered, Code, DerefRequest, Draft, EngramId, GrantReply, GrantWanted, Kind, Limits,
     PointerInput, Promote, Query, Refusal, Scope, Ttl, ask,
@@ -16,9 +17,6 @@ use super::{
 
 /// The prefix of its tools, and in upper case of its codes.
 pub(super) const PREFIX: &str = "less_";
-
-/// The maximum number of engrams in an answer (docs/design.md#limits-and-defaults).
-const MOST: usize = 12;
 
 pub(super) const INSTRUCTIONS: &str = "\
 The less_ tools are for agents that work for a parent: codes of their refusals begin with LESS_. \
@@ -51,7 +49,9 @@ fn tools_for_agents(limits: &Limits) -> Vec<OfferedTool> {
             ToolDescription {
                 name: "less_query_engrams",
                 title: "Query engrams",
-                description: format!("Find what other agents learned, by keys. k: at most {MOST}."),
+                description: format!(
+                    "Find what other agents learned, by keys. k: at most {MOST_ENGRAMS}."
+                ),
                 idempotent: true,
                 loaded: true,
             },
@@ -271,11 +271,11 @@ impl TryFrom<LessQueryArguments> for Query {
     type Error = Refusal;
 
     fn try_from(asked: LessQueryArguments) -> Result<Self, Refusal> {
-        let k = asked.k.unwrap_or(MOST);
-        if !(1..=MOST).contains(&k) {
+        let k = asked.k.unwrap_or(MOST_ENGRAMS);
+        if !(1..=MOST_ENGRAMS).contains(&k) {
             return Err(Refusal::new(
                 Code::SchemaInvalid,
-                format!("k is {k}, and must be between 1 and {MOST}"),
+                format!("k is {k}, and must be between 1 and {MOST_ENGRAMS}"),
                 "Ask for fewer, or omit k.",
             ));
         }

@@ -43,8 +43,8 @@ impl Drop for WriteLock<'_> {
     }
 }
 
-/// Waits a short, random time for another process, so that no waiter is always the last. Here
-/// alone, randomness is not a parameter, because it decides only the order of waiters.
+/// Waits a short, random time for another process, so that no waiter is always the last. Randomness
+/// is not a parameter here, because it decides only the order of waiters.
 #[expect(
     clippy::disallowed_methods,
     reason = "see above; a file lock has no event to wait for"

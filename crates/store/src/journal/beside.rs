@@ -1,6 +1,6 @@
-//! Tables `content`, `said`, `blob` and `served`, beside the journal: the words of claims and
-//! events, the words about conflicts, the bytes of stored files, and fingerprints of what agents
-//! were shown. All can be erased for good.
+//! Tables `content`, `said`, `blob`, `delivery` and `served`, beside the journal: the words of
+//! claims and events, the words about conflicts, the bytes of stored files, messages as they were
+//! delivered, and fingerprints of what agents were shown. All can be erased for good.
 
 use engram_model::{
     AgentId, Operation, ProjectId,

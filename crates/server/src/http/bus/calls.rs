@@ -28,9 +28,6 @@ use crate::http_caller::HttpCaller;
 /// Floating point represents whole numbers up to this one exactly.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The maximum number of engrams in an answer of the bus (docs/design.md#limits-and-defaults).
-pub(super) const MOST: usize = 12;
-
 pub(super) type BusResponse = Result<Response, RefusalResponse>;
 
 /// The caller and the API that answers it.
@@ -118,8 +115,8 @@ pub(super) async fn query(
         )
     };
     let Query(asked) = asked.map_err(|_| wrong())?;
-    let k = asked.k.unwrap_or(MOST);
-    if !(1..=MOST).contains(&k) || asked.keys.is_empty() {
+    let k = asked.k.unwrap_or(crate::MOST_ENGRAMS);
+    if !(1..=crate::MOST_ENGRAMS).contains(&k) || asked.keys.is_empty() {
         return Err(wrong());
     }
     let search = Search {
@@ -237,7 +234,7 @@ pub(super) struct GrantBody {
 
 pub(super) async fn grant_to_child(by: BusCaller, asked: Asked) -> BusResponse {
     let grant: GrantBody = by
-        .parse_body(asked, "{to, pointer, cap_tokens?, ttl?}")
+        .parse_body(asked, "{to, pointer?, code_chars?, cap_tokens?, ttl?}")
         .await?;
     let wanted = GrantWanted {
         to: grant.to,
@@ -385,20 +382,20 @@ impl BusCaller {
 }
 
 pub(super) async fn on_child_response(by: BusCaller, asked: Asked) -> BusResponse {
-    let MessageBody { agent, message } = by.parse_body(asked, "{agent, message}").await?;
+    let MessageBody { agent, message } = by.parse_body(asked, "{agent?, message}").await?;
     by.pass_hook_on(agent, HookEvent::ChildResponse(message))
         .await
 }
 
 pub(super) async fn on_parent_broadcast(by: BusCaller, asked: Asked) -> BusResponse {
-    let MessageBody { agent, message } = by.parse_body(asked, "{agent, message}").await?;
+    let MessageBody { agent, message } = by.parse_body(asked, "{agent?, message}").await?;
     by.pass_hook_on(agent, HookEvent::ParentBroadcast(message))
         .await
 }
 
 pub(super) async fn on_rag_result(by: BusCaller, asked: Asked) -> BusResponse {
     let found: RagResultBody = by
-        .parse_body(asked, "{agent, question, results: [{file_path, content}]}")
+        .parse_body(asked, "{agent?, question, results: [{file_path, content}]}")
         .await?;
     let event = HookEvent::RagResult(RagResult {
         question: found.question,
@@ -408,7 +405,7 @@ pub(super) async fn on_rag_result(by: BusCaller, asked: Asked) -> BusResponse {
 }
 
 pub(super) async fn on_sam_read(by: BusCaller, asked: Asked) -> BusResponse {
-    let read: SamReadBody = by.parse_body(asked, "{agent, kind, slug}").await?;
+    let read: SamReadBody = by.parse_body(asked, "{agent?, kind, slug}").await?;
     let event = HookEvent::SamRead(SamRead {
         kind: read.kind,
         slug: read.slug,

@@ -97,7 +97,7 @@ fn keys_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn k_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "integer", "minimum": 1, "maximum": calls::MOST })
+    json_schema!({ "type": "integer", "minimum": 1, "maximum": crate::MOST_ENGRAMS })
 }
 
 fn page_size_schema(_: &mut SchemaGenerator) -> Schema {
