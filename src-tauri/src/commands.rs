@@ -124,7 +124,7 @@ fn no_tree() -> Refusal {
     Refusal::new(
         Code::RepoUnavailable,
         "no working tree to open files from",
-        "Start the window in a clone, or pass one with --repo.",
+        "Open a clone that has a working tree.",
     )
 }
 

@@ -38,7 +38,7 @@ impl EditorLocation {
             Refusal::new(
                 Code::RepoUnavailable,
                 format!("cannot read the working tree: {error}"),
-                "Start the window in a clone, or pass one with --repo.",
+                "Open a clone that has a working tree.",
             )
         })?;
         let file = root.join(path).canonicalize().map_err(|_| {

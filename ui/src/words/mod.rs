@@ -119,9 +119,13 @@ pub fn person(by: &str) -> String {
     }
 }
 
-/// The message of a refusal as a sentence.
+/// The message of a refusal as a sentence. A path or a name at its beginning stays as it is.
 pub fn sentence(message: &str) -> String {
     let message = visible(message);
+    let first_word = message.split_whitespace().next().unwrap_or_default();
+    if first_word.contains(['/', '.', '#', '_']) {
+        return message;
+    }
     let mut letters = message.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),
@@ -180,6 +184,17 @@ mod tests {
             (4_000_000, "4M"),
         ] {
             assert_eq!(brief(number), want);
+        }
+    }
+
+    #[test]
+    fn a_refusal_begins_with_a_capital_but_a_path_stays() {
+        for (message, want) in [
+            ("the grant is spent", "The grant is spent"),
+            ("src/app.py#L213 is gone", "src/app.py#L213 is gone"),
+            ("", ""),
+        ] {
+            assert_eq!(sentence(message), want);
         }
     }
 

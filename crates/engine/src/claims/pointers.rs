@@ -215,7 +215,7 @@ fn repin_pointer(pointer: &Pointer, stand: SpanStanding, head: &str) -> Result<P
             return Err(Refusal::new(
                 Code::PointerNotFound,
                 format!("{} is gone", pointer.label()),
-                "Close the claim with `engram forget`, or correct it with evidence that still exists.",
+                "Forget the claim, or correct it with evidence that still exists.",
             ));
         }
         (Some(_), Some(committed)) if !is_edited => (committed, Pin::Rev(head.to_owned())),

@@ -85,7 +85,7 @@ impl Repo {
         if !path.exists() {
             return Err(refuse::unavailable(
                 format!("{} does not exist", path.display()),
-                "Check --repo; if the repository was moved, pass its new path.",
+                "Check the path; if the repository was moved, give its new path.",
             ));
         }
         if error.code() != ErrorCode::NotFound || claims_a_repository(path) {
@@ -191,7 +191,7 @@ impl Repo {
                 "the repository at {} was moved or deleted",
                 self.common_dir.display()
             ),
-            "Restore it, or pass its new path with --repo PATH.",
+            "Restore it, or give its new path.",
         )
     }
 
