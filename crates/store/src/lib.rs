@@ -3,10 +3,9 @@
 //! time.
 //!
 //! - [`Store::write`] is the only way to write: one short transaction, queued fairly between
-//!   processes, durable when it returns. Every change, except of what followers and counters can rebuild, is an
-//!   operation that [`Writer::record`] appends to the journal and applies to the tables.
-//!   [`Store::replay`] repeats all operations and
-//!   compares.
+//!   processes, durable when it returns. Every change, except of what
+//!   followers and counters can rebuild, is an operation that [`Writer::record`] appends to the
+//!   journal and applies to the tables. [`Store::replay`] repeats all operations and compares.
 //! - [`Store::read`] gives a [`Reader`] on one snapshot. It answers most queries itself;
 //!   [`Events`], [`Grants`], [`Messages`], [`Projects`] and [`Snapshots`] answer those on one
 //!   subject.
@@ -43,9 +42,9 @@ pub use index::{
 };
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{
-    AgentActivity, DeliveredFiles, Due, EngramCount, Events, Fingerprints, Grants, MessageTotals,
-    Messages, NameOwner, NamesOf, NewsEntries, ProjectActivity, ProjectWaiting, Projects,
-    ReadRequest, Snapshots, Spender, StoredPin, Traits, WorktreeState,
+    AgentActivity, DeliveredFiles, Due, EngramCount, Events, FamilyOf, Fingerprints, Grants,
+    MessageTotals, Messages, NameOwner, NamesOf, NewsEntries, ProjectActivity, ProjectWaiting,
+    Projects, ReadRequest, Snapshots, Spender, StoredPin, Traits, WorktreeState,
 };
 pub use until::read_until;
 

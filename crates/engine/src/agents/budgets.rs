@@ -21,7 +21,7 @@ use engram_model::{
     NextTurn, Operation, Refusal, Turned,
     operation::{Agent, Refused},
 };
-use engram_store::Reader;
+use engram_store::{FamilyOf, Reader};
 
 /// The most agents that are listed.
 const LISTED: usize = 200;
@@ -49,7 +49,11 @@ pub(crate) fn list_budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsRep
                     Some(own) => Vec::from_iter(agent_in_project(tx, project, own)?),
                     None => Vec::new(),
                 };
-                all.extend(tx.family(project, own, LISTED)?);
+                all.extend(tx.family(
+                    project,
+                    own.map_or(FamilyOf::Everybody, FamilyOf::Parent),
+                    LISTED,
+                )?);
                 all
             }
         };

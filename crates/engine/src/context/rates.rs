@@ -6,7 +6,7 @@ use crate::context::{
     caller::{agent_and_ancestors, seconds_before},
 };
 use engram_model::{RateLimits, Refusal, operation::Agent};
-use engram_store::Reader;
+use engram_store::{FamilyOf, Reader};
 use jiff::Timestamp;
 
 /// Limits how often an agent may store or close anything; the user is not limited.
@@ -56,7 +56,8 @@ fn admit_tree_writes(
     more: u32,
     now: Timestamp,
 ) -> Result<(), Refusal> {
-    if agent.parent.is_none() && tx.family(agent.project, Some(&agent.handle), 1)?.is_empty() {
+    let children = FamilyOf::Parent(&agent.handle);
+    if agent.parent.is_none() && tx.family(agent.project, children, 1)?.is_empty() {
         return Ok(());
     }
     let line = agent_and_ancestors(tx, Some(agent))?;

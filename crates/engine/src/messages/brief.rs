@@ -30,7 +30,7 @@ use engram_model::{
     Unpinning,
     operation::{Agent, BriefPin, Served},
 };
-use engram_store::{Reader, StoredPin, Traits};
+use engram_store::{FamilyOf, Reader, StoredPin, Traits};
 use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
@@ -207,7 +207,7 @@ fn refuse_childless(cx: &Context<'_>, tx: &Reader<'_>, project: ProjectId) -> Re
     let Caller::Agent(agent) = cx.caller else {
         return Ok(());
     };
-    if tx.family(project, Some(agent), 1)?.is_empty() {
+    if tx.family(project, FamilyOf::Parent(agent), 1)?.is_empty() {
         Err(Refusal::new(
             Code::ScopeDenied,
             "only a parent or the user may pin to the brief",
@@ -522,14 +522,15 @@ fn candidate_of(engram: Engram) -> BriefCandidate {
     }
 }
 
-/// An agent and its children, or all agents for the user; most recent call first. Leaves out those
-/// that did nothing, and those that the user hid or closed.
+/// An agent and its children, or for the user all agents that did something; most recent call
+/// first. Leaves out those that the user hid or closed.
 fn agent_and_children(
     tx: &Reader<'_>,
     project: ProjectId,
     agent: Option<&Agent>,
 ) -> Result<Vec<Agent>, Refusal> {
-    let mut near = tx.family(project, agent.map(|it| &it.handle), FAMILY)?;
+    let of = agent.map_or(FamilyOf::Active, |it| FamilyOf::Parent(&it.handle));
+    let mut near = tx.family(project, of, FAMILY)?;
     near.retain(|it| !it.is_hidden && !it.is_closed);
     if let Some(agent) = agent {
         near.extend(agent_in_project(tx, project, &agent.handle)?);

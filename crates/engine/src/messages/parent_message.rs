@@ -24,7 +24,7 @@ use engram_model::{
     Refusal, Sending, SentReply,
     operation::{Agent, NewGrant, Sent},
 };
-use engram_store::Reader;
+use engram_store::{FamilyOf, Reader};
 use serde_json::json;
 
 /// The most recipients of a message; one commit stores it for all of them.
@@ -113,7 +113,13 @@ pub(crate) fn reachable_agents(
     let project = cx.project()?;
     let mut found: Vec<Agent> = cx.engine.store.read::<_, Refusal>(|tx| match to {
         Some(to) => Ok(known_to(cx.caller, tx, project, to)?.into_iter().collect()),
-        None => Ok(tx.family(project, cx.caller.agent(), usize::MAX)?),
+        None => {
+            let of = cx
+                .caller
+                .agent()
+                .map_or(FamilyOf::Everybody, FamilyOf::Parent);
+            Ok(tx.family(project, of, usize::MAX)?)
+        }
     })?;
     found.retain(|it| !it.is_closed);
     Ok(found)

@@ -124,11 +124,15 @@ fn refuse_unpinned(pointer: &Pointer) -> Result<(), Refusal> {
         |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
     let pinned = match &pointer.target {
         Target::Url { digest, .. } => digest.is_some(),
-        Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. }
-            if *pin == Pin::Worktree =>
-        {
-            false
+        Target::Repo {
+            pin: Pin::Worktree, ..
         }
+        | Target::Artifact {
+            pin: Pin::Worktree, ..
+        }
+        | Target::Test {
+            pin: Pin::Worktree, ..
+        } => false,
         _ => {
             pointer.snapshot_digest().is_some() || pointer.commits().iter().all(|it| is_commit(it))
         }

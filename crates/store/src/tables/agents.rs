@@ -104,6 +104,17 @@ pub struct AgentActivity {
     pub spend: Spend,
 }
 
+/// Which agents [`Reader::family`] lists.
+#[derive(Clone, Copy, Debug)]
+pub enum FamilyOf<'a> {
+    /// All agents of the project.
+    Everybody,
+    /// Those of the project that did something.
+    Active,
+    /// The children of this agent.
+    Parent(&'a AgentId),
+}
+
 /// Whose names.
 #[derive(Clone, Copy, Debug)]
 pub enum NamesOf<'a> {
@@ -220,18 +231,17 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// At most `most` agents of a project that did something, or of the children of `parent`, without
-    /// their activity; most recent call first.
-    pub fn family(
-        &self,
-        project: ProjectId,
-        parent: Option<&AgentId>,
-        most: usize,
-    ) -> Result<Vec<Agent>> {
-        let (parent, most) = (parent.map(|it| &it.0), most.min(i64::MAX as usize) as i64);
+    /// At most `most` agents of a project, without their activity; most recent call first.
+    pub fn family(&self, project: ProjectId, of: FamilyOf<'_>, most: usize) -> Result<Vec<Agent>> {
+        let (parent, condition) = match of {
+            FamilyOf::Everybody => (None, "TRUE"),
+            FamilyOf::Active => (None, DID),
+            FamilyOf::Parent(handle) => (Some(&handle.0), "parent = ?2"),
+        };
+        let most = most.min(i64::MAX as usize) as i64;
         self.0
             .prepare_cached(&format!(
-                "SELECT {AGENT} FROM agent WHERE project = ?1 AND (?2 IS NULL OR parent = ?2) AND {DID}
+                "SELECT {AGENT} FROM agent WHERE project = ?1 AND {condition}
                  ORDER BY last_call DESC, handle LIMIT ?3"
             ))?
             .query_map(params![project.to_string(), parent, most], agent_row)?

@@ -67,10 +67,8 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 
 /// Whether a capital follows a lower-case letter, as in `fetchUser`.
 pub(crate) fn has_hump(text: &str) -> bool {
-    let pairs = text.chars().zip(text.chars().skip(1));
-    pairs
-        .into_iter()
-        .any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+    let mut pairs = text.chars().zip(text.chars().skip(1));
+    pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 /// Whether a name is that of a setting: its parts are joined in a way that prose never uses.

@@ -1,6 +1,6 @@
 //! Which lines of the brief reach which agent, and what the user is told about it.
 
-use engram_model::{BriefPart, Caller, Draft, Kind, Pinning, PutReply, ask};
+use engram_model::{BriefPart, BudgetOf, Caller, Draft, Kind, Pinning, PutReply, ask};
 
 use crate::fixture::{Asked, Sandbox, USER, correction_of, draft};
 
@@ -64,6 +64,25 @@ fn the_user_sees_to_whom_a_line_was_sent_and_when() {
     assert!(engine.new_lines(&bob).is_empty());
     assert_eq!(sent(BriefPart::Todo), ["bob"]);
     assert_eq!(sent(BriefPart::Pin), ["bob", "ada"]);
+}
+
+#[test]
+fn who_was_only_sent_the_brief_is_in_none() {
+    let engine = Sandbox::open_new();
+    engine.pin_for(&USER, "Ship on Friday.");
+    let bob = engine.agent("bob");
+    engine.0.ask(&bob, ask::Status).unwrap();
+    engine.0.leave_in_order().unwrap();
+    let listed = engine.0.ask(&USER, ask::Budget(BudgetOf::default()));
+    assert_eq!(listed.unwrap().agents.len(), 1, "it can be sent messages");
+    let budgets = || {
+        let lines = engine.0.ask(&USER, ask::Brief).unwrap().lines;
+        let lines = lines.iter().filter(|it| it.part == BriefPart::Budget);
+        lines.count()
+    };
+    assert_eq!(budgets(), 0);
+    engine.put(&bob, draft("The port is 8080.")).unwrap();
+    assert_eq!(budgets(), 1);
 }
 
 #[test]
