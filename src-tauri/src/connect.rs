@@ -1,14 +1,12 @@
 //! Connects agents from the window, as `engram connect` does: a change is written only as shown.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-};
+use std::path::PathBuf;
 
 use engram_connect::{
     ConfigurationChange, ConnectTarget, connection, find_program, hints, short_name,
 };
 use engram_model::{Client, Code, ConnectHint, ConnectReply, Connection, Refusal};
+use parking_lot::Mutex;
 use tauri::State;
 
 use crate::shell::Shell;
@@ -43,7 +41,7 @@ pub(crate) async fn connect(
     static ONE: Mutex<()> = Mutex::new(());
     let take = move |shell: &Shell| {
         let place = target_of(shell)?;
-        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = ONE.lock();
         let change = if undo {
             ConfigurationChange::undo(client, &place)?
         } else {

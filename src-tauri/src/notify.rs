@@ -20,9 +20,9 @@ use gtk::{
 use crate::settings;
 
 /// The maximum number of notifications at one moment; the window lists the others.
-const MOST: usize = 3;
+const MAX_NOTICES: usize = 3;
 /// The maximum length of an agent's text, in characters.
-const LONGEST: usize = 200;
+const MAX_TEXT: usize = 200;
 /// The longest wait for the desktop, in milliseconds.
 const PATIENCE: i32 = 2_000;
 
@@ -75,7 +75,7 @@ fn tell_new(engine: &Weak<Engine>, known: &mut BTreeSet<String>) {
         Err(refusal) => return tracing::warn!(%refusal, "cannot read the waiting requests"),
     };
     let new = all.iter().filter(|it| !known.contains(&it.id));
-    let new: Vec<(String, String)> = new.take(MOST).map(title_and_text).collect();
+    let new: Vec<(String, String)> = new.take(MAX_NOTICES).map(title_and_text).collect();
     known.extend(all.into_iter().map(|it| it.id));
     let shown = session_bus().and_then(|desktop| {
         let show = |(title, text): &(String, String)| show_notification(&desktop, title, text);
@@ -105,7 +105,7 @@ fn title_and_text(request: &RequestTold) -> (String, String) {
 fn plain_line(text: &str) -> String {
     let seen = text.chars().filter(|c| !is_hidden(*c));
     let line: String = seen.map(|c| if c.is_control() { ' ' } else { c }).collect();
-    shorten(&line, LONGEST).to_string()
+    shorten(&line, MAX_TEXT).to_string()
 }
 
 /// Passes a notification to the desktop.
@@ -309,6 +309,6 @@ mod tests {
             show_notification(&join(&desktop.address), &said, &why).unwrap();
             assert_eq!(desktop.seen(), (title.to_owned(), text.to_owned()));
         }
-        assert!(title_and_text(&asked(&long, &long)).1.chars().count() <= LONGEST + 1);
+        assert!(title_and_text(&asked(&long, &long)).1.chars().count() <= MAX_TEXT + 1);
     }
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use engram_model::Recent;
 
-use crate::settings::LARGEST;
+use crate::settings::MAX_FILE;
 
 const RECENT: &str = "recent.json";
 const OPENED: &str = "opened.json";
 /// The maximum number of repositories remembered.
-pub(crate) const MOST: usize = 12;
+pub(crate) const MAX_RECENT: usize = 12;
 
 /// Returns those that still exist.
 pub(crate) fn read(home: &Path) -> Vec<Recent> {
@@ -53,7 +53,7 @@ pub(crate) fn remember(home: &Path, path: &Path) {
     let mut all = read_paths(home, RECENT);
     all.retain(|it| it != path);
     all.insert(0, path.to_owned());
-    all.truncate(MOST);
+    all.truncate(MAX_RECENT);
     write_paths(home, RECENT, &all);
 }
 
@@ -67,7 +67,7 @@ fn write_paths(home: &Path, file: &str, all: &[PathBuf]) {
 }
 
 fn read_paths(home: &Path, file: &str) -> Vec<PathBuf> {
-    let text = engram_engine::read_file(&home.join(file), LARGEST).unwrap_or_default();
+    let text = engram_engine::read_file(&home.join(file), MAX_FILE).unwrap_or_default();
     // A damaged file counts as empty.
     serde_json::from_str(&text).unwrap_or_default()
 }
@@ -97,7 +97,7 @@ mod tests {
         for number in 0..20 {
             remember(home.path(), &place(&number.to_string()));
         }
-        assert_eq!(names().len(), MOST);
+        assert_eq!(names().len(), MAX_RECENT);
         fs::write(home.path().join(RECENT), "{spoilt").unwrap();
         assert!(names().is_empty());
     }

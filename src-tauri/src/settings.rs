@@ -7,12 +7,12 @@ use engram_model::{Code, Refusal, Settings};
 /// The file in the home.
 const FILE: &str = "window.toml";
 /// The largest file of the window that is read, in bytes.
-pub(crate) const LARGEST: u64 = 1 << 20;
+pub(crate) const MAX_FILE: u64 = 1 << 20;
 
 /// Returns the settings. A file that cannot be read counts as empty, with a warning in the log.
 pub(crate) fn read(home: &Path) -> Settings {
     let path = home.join(FILE);
-    let Ok(text) = engram_engine::read_file(&path, LARGEST) else {
+    let Ok(text) = engram_engine::read_file(&path, MAX_FILE) else {
         return Settings::default();
     };
     toml::from_str(&text).unwrap_or_else(|error| {
@@ -34,7 +34,7 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
             ),
         )
     };
-    let text = match engram_engine::read_file(&path, LARGEST) {
+    let text = match engram_engine::read_file(&path, MAX_FILE) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         read => read.map_err(|error| refuse(&error))?,
     };

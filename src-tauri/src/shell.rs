@@ -3,12 +3,13 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use engram_engine::{Engine, Options, RepositoryWaiting, Subscription};
 use engram_model::{Code, Handed, Refusal, StatusReply};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tauri::{
     async_runtime::{Mutex as AsyncMutex, Receiver},
     ipc::Channel,
@@ -101,7 +102,7 @@ impl Shell {
 
     /// Returns the engine of the repository in front; blocks while it opens.
     pub(crate) fn engine(&self) -> Result<Arc<Engine>, Refusal> {
-        let (engine, new) = lock(&self.0.opened).engine()?;
+        let (engine, new) = self.0.opened.lock().engine()?;
         if let Some(root) = new {
             recent::remember(self.home(), Path::new(&root));
             tell_change(&self.0.news);
@@ -112,18 +113,18 @@ impl Shell {
     /// Brings a repository to the front, opening it if needed; the previous one stays open behind
     /// it. Returns its root.
     pub(crate) fn bring(&self, repo: &Path) -> Result<String, Refusal> {
-        let changing = lock(&self.0.changing);
-        let known = repo.to_str().filter(|it| lock(&self.0.opened).has(it));
+        let changing = self.0.changing.lock();
+        let known = repo.to_str().filter(|it| self.0.opened.lock().has(it));
         let root = match known {
             Some(root) => root.to_owned(),
             None => self.add(repo)?,
         };
         recent::remember(self.home(), Path::new(&root));
         {
-            let mut opened = lock(&self.0.opened);
+            let mut opened = self.0.opened.lock();
             if !opened.has_front(&root) {
                 // No more entries of the previous one may arrive.
-                *lock(&self.0.subscription) = None;
+                *self.0.subscription.lock() = None;
             }
             opened.bring(&root, &self.0.news);
         }
@@ -134,22 +135,22 @@ impl Shell {
     /// Opens a repository behind the one in front. Returns its root.
     fn add(&self, repo: &Path) -> Result<String, Refusal> {
         let (repository, root) = Repository::open(self.home(), repo)?;
-        lock(&self.0.opened).add(repository, &self.0.news);
+        self.0.opened.lock().add(repository, &self.0.news);
         Ok(root)
     }
 
     /// Closes a repository behind the one in front.
     pub(crate) fn close(&self, root: &str) {
-        let changing = lock(&self.0.changing);
-        lock(&self.0.opened).close(root);
+        let changing = self.0.changing.lock();
+        self.0.opened.lock().close(root);
         self.tell_opened(changing);
     }
 
     /// Reopens the repositories that were open when the window was closed, behind the one in front.
     pub(crate) fn reopen(&self) {
         loop {
-            let changing = lock(&self.0.changing);
-            let Some(path) = lock(&self.0.opened).next_closed() else {
+            let changing = self.0.changing.lock();
+            let Some(path) = self.0.opened.lock().next_closed() else {
                 return;
             };
             if let Err(refusal) = self.reopen_one(&path) {
@@ -162,7 +163,7 @@ impl Shell {
     fn reopen_one(&self, path: &Path) -> Result<(), Refusal> {
         // It may be the one in front, so open that first.
         self.engine()?;
-        let is_open = |it: &str| lock(&self.0.opened).has(it);
+        let is_open = |it: &str| self.0.opened.lock().has(it);
         if path.to_str().is_some_and(is_open) {
             Ok(())
         } else {
@@ -172,21 +173,21 @@ impl Shell {
 
     /// Stores which repositories are open, and notifies the page.
     fn tell_opened(&self, _changing: MutexGuard<'_, ()>) {
-        let roots = lock(&self.0.opened).roots();
+        let roots = self.0.opened.lock().roots();
         recent::keep_opened(self.home(), &roots);
         tell_change(&self.0.news);
     }
 
     /// Lists all that are open.
     pub(crate) fn opened(&self) -> Vec<OpenRepository> {
-        lock(&self.0.opened).list()
+        self.0.opened.lock().list()
     }
 
     /// Counts what waits in all repositories from now on, and calls `tell` whenever it changed.
     /// Does nothing if it is counted already; the next call tries again if the home cannot be
     /// followed yet.
     pub(crate) fn follow_waiting(&self, tell: impl Fn(&Self) + Send + 'static) {
-        let mut counting = lock(&self.0.counting);
+        let mut counting = self.0.counting.lock();
         if counting.is_some() {
             return;
         }
@@ -195,7 +196,7 @@ impl Shell {
             let Some(shell) = inner.upgrade().map(Self) else {
                 return;
             };
-            *lock(&shell.0.waiting) = all;
+            *shell.0.waiting.lock() = all;
             tell_change(&shell.0.news);
             tell(&shell);
         };
@@ -218,7 +219,7 @@ impl Shell {
 
     /// What waits for the person in all repositories of the home.
     pub(crate) fn waiting(&self) -> Vec<RepositoryWaiting> {
-        lock(&self.0.waiting).clone()
+        self.0.waiting.lock().clone()
     }
 
     /// Waits until the counter of changes exceeds `after`; returns it.
@@ -231,7 +232,7 @@ impl Shell {
 
     /// Passes something to the page, now or once it listens.
     pub(crate) fn hand(&self, handed: Handed) {
-        let mut waiting = lock(&self.0.handed);
+        let mut waiting = self.0.handed.lock();
         match &waiting.0 {
             Some(page) => {
                 if let Err(error) = page.send(handed) {
@@ -245,7 +246,7 @@ impl Shell {
     /// Records that the page listens from now on, and passes it what waited.
     pub(crate) fn follow_handed(&self, page: Channel<Handed>) {
         let waiting = {
-            let mut handed = lock(&self.0.handed);
+            let mut handed = self.0.handed.lock();
             handed.0 = Some(page);
             std::mem::take(&mut handed.1)
         };
@@ -265,9 +266,9 @@ impl Shell {
         subscription: Subscription,
         coming: PendingEntries,
     ) {
-        let opened = lock(&self.0.opened);
+        let opened = self.0.opened.lock();
         if opened.is_front(engine) {
-            *lock(&self.0.subscription) = Some((subscription, coming));
+            *self.0.subscription.lock() = Some((subscription, coming));
         }
     }
 
@@ -294,33 +295,28 @@ impl Shell {
     }
 
     fn pending_entries(&self) -> Option<PendingEntries> {
-        lock(&self.0.subscription)
+        self.0
+            .subscription
+            .lock()
             .as_ref()
             .map(|(_, coming)| coming.clone())
     }
 
     /// Records that something is on the screen; returns true the first time.
     pub(crate) fn set_ready(&self) -> bool {
-        let before = std::mem::replace(&mut *lock(&self.0.is_ready), true);
+        let before = std::mem::replace(&mut *self.0.is_ready.lock(), true);
         self.0.became_ready.notify_all();
         !before
     }
 
     /// Waits until something is on the screen, up to `longest`; returns whether something is.
     pub(crate) fn wait_ready(&self, longest: Duration) -> bool {
-        let is_ready = lock(&self.0.is_ready);
-        let waited = self
-            .0
+        let mut is_ready = self.0.is_ready.lock();
+        self.0
             .became_ready
-            .wait_timeout_while(is_ready, longest, |it| !*it);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+            .wait_while_for(&mut is_ready, |it| !*it, longest);
+        *is_ready
     }
-}
-
-/// Takes a lock. A poisoned lock is safe to use: the data behind it is consistent between any two
-/// statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

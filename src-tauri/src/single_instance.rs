@@ -48,7 +48,7 @@ mod unix {
     /// After this time without an answer, the window counts as hung, and this start opens its own.
     const PATIENCE: Duration = Duration::from_secs(3);
     /// The longest message, in bytes.
-    const MOST: u64 = 16 * 1024;
+    const MAX_MESSAGE: u64 = 16 * 1024;
 
     /// The answer that the request was taken.
     const TAKEN: &str = "ok";
@@ -169,7 +169,7 @@ mod unix {
     fn ask(stream: &UnixStream) -> io::Result<StartRequest> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut line = String::new();
-        BufReader::new(stream.take(MOST)).read_line(&mut line)?;
+        BufReader::new(stream.take(MAX_MESSAGE)).read_line(&mut line)?;
         Ok(serde_json::from_str(&line)?)
     }
 

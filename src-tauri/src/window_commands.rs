@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The most repositories that are listed because something waits in them.
-const MOST_WAITING: usize = 50;
+const MAX_WAITING: usize = 50;
 
 /// Returns the stored settings.
 #[tauri::command]
@@ -105,14 +105,16 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
 /// for the person, then the newest.
 fn others_of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
     let waiting = shell.waiting().into_iter().filter_map(|it| it.path);
-    let waiting: Vec<PathBuf> = waiting.take(MOST_WAITING).collect();
+    let waiting: Vec<PathBuf> = waiting.take(MAX_WAITING).collect();
     let places = shell
         .engine()
-        .and_then(|it| it.known_repositories(recent::MOST));
+        .and_then(|it| it.known_repositories(recent::MAX_RECENT));
     let opened = shell.opened();
     let is_open = |it: &PathBuf| opened.iter().any(|open| Path::new(&open.root) == *it);
     let is_known = |it: &PathBuf| recent.iter().any(|known| Path::new(&known.path) == *it);
-    let room = waiting.len().max(recent::MOST.saturating_sub(recent.len()));
+    let room = waiting
+        .len()
+        .max(recent::MAX_RECENT.saturating_sub(recent.len()));
     let mut others: Vec<PathBuf> = Vec::new();
     for path in waiting.into_iter().chain(places.unwrap_or_default()) {
         if !others.contains(&path) && !is_known(&path) && !is_open(&path) && path.exists() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tauri::{PhysicalPosition, PhysicalSize, WebviewWindow};
 
-use crate::settings::LARGEST;
+use crate::settings::MAX_FILE;
 
 const FILE: &str = "window-place.json";
 /// How much of the window must be on a screen for a person to grab it, in pixels.
@@ -56,7 +56,7 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
 
 /// Restores the window's place if it is on a screen.
 pub(crate) fn restore(home: &Path, window: &WebviewWindow) -> tauri::Result<()> {
-    let text = engram_engine::read_file(&home.join(FILE), LARGEST).unwrap_or_default();
+    let text = engram_engine::read_file(&home.join(FILE), MAX_FILE).unwrap_or_default();
     let Ok(place) = serde_json::from_str::<WindowPlace>(&text) else {
         return Ok(());
     };

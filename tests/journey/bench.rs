@@ -110,7 +110,7 @@ const PLAIN: &str = "<!DOCTYPE html>
 ";
 
 /// The number of rows on the plain page.
-const LISTED: usize = 1_000;
+const MAX_LISTED: usize = 1_000;
 
 /// The number of writes whose arrival on the screen is measured.
 const WRITES: usize = 30;
@@ -171,7 +171,7 @@ fn measure(place: &Path, home: &str) -> (Figures, Vec<String>) {
         "rows drawn then",
         window.count("[data-testid=feed-row]").to_string(),
     );
-    let listed = window.script_until(ROWS, json!([LISTED]));
+    let listed = window.script_until(ROWS, json!([MAX_LISTED]));
     (figures, serde_json::from_value(listed).expect("rows"))
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     agents::{Agent, Session},
     dashboard::{
-        hands::{BOTH, ENTER, Hand, notice},
+        hands::{BOTH, ENTER, ESCAPE, Hand, notice},
         team::WANTED,
     },
     model_stub::{Reply, Step, call},
@@ -127,6 +127,7 @@ fn real_agents_are_steered_from_the_window() {
             counted.key(ENTER);
             window.wait(&notice("Pinned"));
             assert_eq!(counted.take(), 3, "a pin");
+            window.keys(ESCAPE);
             did.send(()).unwrap();
 
             at("request");

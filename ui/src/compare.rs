@@ -11,9 +11,9 @@ const AROUND: usize = 3;
 /// Fewer rows than this are not worth a fold.
 const FEWEST: usize = 4;
 /// The most pairs of replaced lines that are all compared; beyond this, lines are paired in order.
-const MOST_PAIRS: usize = 2_500;
+const MAX_PAIRS: usize = 2_500;
 /// The most pairs of words that are all compared; beyond this, only the ends of lines are.
-const MOST_WORDS: usize = 40_000;
+const MAX_WORDS: usize = 40_000;
 /// The share of the longer line, in percent, that two lines must have in common to be paired.
 const ALIKE: usize = 40;
 
@@ -221,7 +221,7 @@ fn add_matched<'a>(
 /// Returns which line became which, in order, with the highest total similarity.
 fn match_lines(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)> {
     let (height, width) = (removed.len(), added.len());
-    if height * width > MOST_PAIRS {
+    if height * width > MAX_PAIRS {
         return (0..height.min(width)).map(|at| (at, at)).collect();
     }
     let sorted = |line: &&SourceLine| -> Vec<String> {
@@ -268,7 +268,7 @@ pub type DifferingRanges = (Vec<Range<usize>>, Vec<Range<usize>>);
 /// help.
 pub fn differing_ranges(then: &str, now: &str) -> Option<DifferingRanges> {
     let (a, b) = (words_of(then), words_of(now));
-    let same = shared_words(&a, &b, MOST_WORDS);
+    let same = shared_words(&a, &b, MAX_WORDS);
     let is_blank = |word: &str| word.trim().is_empty();
     let length = |words: &[&str]| -> usize {
         let words = words.iter().filter(|it| !is_blank(it));

@@ -6,7 +6,7 @@ use engram_model::{Code, EngramId, Kind, Refusal};
 use serde::{Deserialize, Serialize};
 
 /// The most bytes that are kept.
-const MOST: usize = 200_000;
+const MAX_BYTES: usize = 200_000;
 
 /// Drafts, each as it was last typed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl Drafts {
     /// Returns the drafts as they are kept; none if they are empty or far too long.
     pub fn text(&self) -> Option<String> {
         let text = serde_json::to_string(self).ok();
-        text.filter(|it| *self != Self::default() && it.len() <= MOST)
+        text.filter(|it| *self != Self::default() && it.len() <= MAX_BYTES)
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
             assert_eq!(Drafts::read(nothing), Drafts::default(), "{nothing}");
         }
         let long = Drafts {
-            claim: "x".repeat(MOST),
+            claim: "x".repeat(MAX_BYTES),
             ..Drafts::default()
         };
         assert_eq!((Drafts::default().text(), long.text()), (None, None));

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Longest link that is read, in bytes: a path may take 4,096.
-const LONGEST: usize = 6_000;
+const MAX_ADDRESS: usize = 6_000;
 
 /// A place in the window: a view of a repository, and the open item.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,7 +147,7 @@ impl Route {
     /// `engram://engram/ID`.
     pub fn of_link(link: &str, offset: Offset) -> Option<Self> {
         let rest = link.trim().strip_prefix("engram://")?;
-        if rest.len() > LONGEST {
+        if rest.len() > MAX_ADDRESS {
             return None;
         }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));

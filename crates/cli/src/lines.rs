@@ -10,7 +10,7 @@ use engram_model::{Code, Refusal, shorten};
 use serde_json::{Value, json};
 
 /// The longest line that is read, in bytes; an engram has a few hundred.
-const LONGEST: u64 = 1 << 20;
+const MAX_LINE: u64 = 1 << 20;
 
 /// A line that is not blank.
 pub(crate) struct JsonLine {
@@ -107,7 +107,7 @@ impl Input {
     /// too long is cut, and its rest is skipped.
     fn next_line(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
-        let mut limited = self.input.by_ref().take(LONGEST);
+        let mut limited = self.input.by_ref().take(MAX_LINE);
         limited.read_until(b'\n', &mut line)?;
         if is_cut(&line) {
             self.input.skip_until(b'\n')?;
@@ -117,7 +117,7 @@ impl Input {
 }
 
 fn is_cut(line: &[u8]) -> bool {
-    line.len() as u64 == LONGEST && !line.ends_with(b"\n")
+    line.len() as u64 == MAX_LINE && !line.ends_with(b"\n")
 }
 
 fn parse_json(line: &[u8]) -> serde_json::Result<Value> {

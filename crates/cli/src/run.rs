@@ -10,7 +10,7 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment, World};
 use engram_model::{
-    Caller, Code, ConflictFilter, Evidence, Gate, MOST_CONFLICTS_ON_PAGE, Refusal, Reply, Secret,
+    Caller, Code, ConflictFilter, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply, Secret,
     ask,
 };
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
@@ -107,7 +107,7 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
             let open = engine.ask(
                 &caller,
                 ask::Conflicts(ConflictFilter {
-                    limit: Some(MOST_CONFLICTS_ON_PAGE),
+                    limit: Some(MAX_CONFLICTS_ON_PAGE),
                     ..ConflictFilter::default()
                 }),
             )?;

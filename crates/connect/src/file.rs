@@ -12,7 +12,7 @@ use engram_model::{Code, Refusal};
 use tempfile::NamedTempFile;
 
 /// The largest configuration that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// A file as it was read, or its path if there is none.
 pub(crate) struct Configuration {
@@ -184,7 +184,7 @@ const LINKED: &str =
 fn read(path: &Path) -> io::Result<(String, Metadata)> {
     let file = open_file(path, Links::Refused)?;
     let about = file.metadata()?;
-    Ok((read_text(file, LARGEST)?, about))
+    Ok((read_text(file, MAX_FILE)?, about))
 }
 
 /// Follows a link of a repository.

@@ -13,9 +13,9 @@ use crate::{ConnectTarget, clients::dialect_of};
 /// The folder of records in a home.
 const RECORDS: &str = "connect";
 /// The longest name of a record without its ending, in bytes; every file system allows 255 in all.
-const LONGEST: usize = 220;
+const MAX_FILE_NAME: usize = 220;
 /// The largest record that is read, in bytes: a record holds two configurations, as JSON.
-const LARGEST: u64 = 32 << 20;
+const MAX_RECORD: u64 = 32 << 20;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct EditRecord {
@@ -92,7 +92,7 @@ impl EditRecord {
     }
 
     fn read(record: &Path) -> Option<Self> {
-        serde_json::from_str(&read_file(record, LARGEST).ok()?).ok()
+        serde_json::from_str(&read_file(record, MAX_RECORD).ok()?).ok()
     }
 }
 
@@ -114,7 +114,7 @@ fn readable_name(named: &Path) -> String {
         .chars()
         .map(|c| if c.is_alphanumeric() { c } else { '_' })
         .collect();
-    let end = name.ceil_char_boundary(name.len().saturating_sub(LONGEST));
+    let end = name.ceil_char_boundary(name.len().saturating_sub(MAX_FILE_NAME));
     name[end..].to_owned()
 }
 
@@ -136,7 +136,7 @@ pub fn configurations_naming(
     paths.sort();
     paths.dedup();
     let former = former.display().to_string();
-    let names = |it: &PathBuf| read_file(it, LARGEST).is_ok_and(|it| it.contains(&former));
+    let names = |it: &PathBuf| read_file(it, MAX_RECORD).is_ok_and(|it| it.contains(&former));
     let named = paths.into_iter().filter(names);
     named
         .filter_map(|path| Some((path.clone(), command_for(&path)?)))

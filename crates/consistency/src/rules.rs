@@ -57,8 +57,8 @@ const ENDS: &str =
     r#"(?:\\?['"\x60]|[\s;,)\]}<>|&*?!]|[.:](?:[^A-Za-z0-9_]|$)|\\[nrt]|[^\x00-\x7F]|$)"#;
 
 /// The most memory of a pattern, and of a search with it.
-const LARGEST: usize = 4 << 20;
-const LARGEST_CACHE: usize = 1 << 20;
+const MAX_REGEX: usize = 4 << 20;
+const MAX_CACHE: usize = 1 << 20;
 /// Searching a text longer than this fills the patterns' caches, so they are not kept.
 const LONG: usize = 128 << 10;
 /// Longer texts are files; claims, messages and arguments are shorter.
@@ -202,8 +202,8 @@ fn compile_all(patterns: &[&str]) -> Vec<Regex> {
 fn compile(pattern: &str) -> Regex {
     RegexBuilder::new(pattern)
         .unicode(false)
-        .size_limit(LARGEST)
-        .dfa_size_limit(LARGEST_CACHE)
+        .size_limit(MAX_REGEX)
+        .dfa_size_limit(MAX_CACHE)
         .build()
         .expect("the patterns are constants")
 }

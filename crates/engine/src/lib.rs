@@ -42,12 +42,13 @@ mod world;
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak, atomic::AtomicBool},
+    sync::{Arc, Weak, atomic::AtomicBool},
 };
 
 use engram_model::{AgentId, Code, EngramId, Limits, ProjectId, Refusal};
 use engram_pointers::Repo;
 use engram_store::{Doorbell, Index, Store, StoreError};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 pub use conflicts::detect::{ClaimPair, Detection, detect};
 pub use conflicts::list::CONFLICT_PLACE;
@@ -139,7 +140,7 @@ impl Caches {
             answered,
             file_tokens,
         } = self;
-        *lock(index) = None;
+        *index.lock() = None;
         located.forget();
         keys.forget();
         claims.forget();
@@ -264,11 +265,11 @@ impl Engine {
     }
 
     fn idle_repos(&self) -> MutexGuard<'_, Vec<Repo>> {
-        lock(&self.repos)
+        self.repos.lock()
     }
 
     fn index(&self) -> Option<Arc<Index>> {
-        let mut index = lock(&self.caches.index);
+        let mut index = self.caches.index.lock();
         if index.is_none() {
             match Index::open(&self.store, conflicts::parsed::stored_keys) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
@@ -283,7 +284,7 @@ impl Engine {
     /// The index, if it is open. Never opens it, because opening or deleting it may write to the
     /// home, which must not happen within a transaction.
     fn opened_index(&self) -> Option<Arc<Index>> {
-        let index = lock(&self.caches.index);
+        let index = self.caches.index.lock();
         index.clone()
     }
 
@@ -306,7 +307,7 @@ impl Engine {
     /// Drops an index that failed, so that the next use reopens it.
     fn close_index(&self, error: &StoreError) {
         tracing::info!(%error, "the index failed; reopening it");
-        *lock(&self.caches.index) = None;
+        *self.caches.index.lock() = None;
     }
 
     /// Deletes an index that failed a query; the next process that opens it rebuilds it. Does
@@ -344,7 +345,7 @@ impl Engine {
     }
 
     fn ring(&self) {
-        let bell = self.bell.read().unwrap_or_else(PoisonError::into_inner);
+        let bell = self.bell.read();
         if let Some(bell) = &*bell {
             bell.ring();
         }
@@ -361,13 +362,13 @@ impl Engine {
             renewed.map_err(|it| self.name_home(it.into()))?;
             tracing::info!(home = %self.store.home().display(), "reopened the home");
         }
-        let mut known = lock(&self.renewed);
+        let mut known = self.renewed.lock();
         let renewed = self.store.renewed();
         if *known == renewed {
             return Ok(());
         }
         self.caches.forget();
-        *self.bell.write().unwrap_or_else(PoisonError::into_inner) = open_bell(&self.store)?;
+        *self.bell.write() = open_bell(&self.store)?;
         self.reconnect_followers()?;
         *known = renewed;
         Ok(())
@@ -385,7 +386,7 @@ impl Engine {
         }
         tracing::info!(home = %self.store.home().display(), "the home is now writable");
         self.ensure_open()?;
-        let waiting = lock(&self.waiting).upgrade();
+        let waiting = self.waiting.lock().upgrade();
         if let Some(Err(error)) = waiting.map(|it| it.follow()) {
             tracing::warn!(%error, "nothing follows this home");
         }
@@ -451,11 +452,6 @@ fn log_cause(refusal: &Refusal) {
     if let Some(cause) = refusal.cause() {
         tracing::debug!(%refusal, cause, "refused");
     }
-}
-
-/// Locks a mutex whose data stays usable even if a thread panicked while holding it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn no_engram(id: EngramId) -> Refusal {

@@ -1,13 +1,14 @@
 //! Time and randomness as parameters: the same seed gives the same run.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use engram_consistency::tier::{Disagreement, Said};
 use engram_pointers::Stop;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use rand::{RngCore, SeedableRng};
 use ulid::Ulid;
 
@@ -81,14 +82,14 @@ impl World {
     /// Returns 256 random bits as hex, which nobody can guess.
     pub(crate) fn new_secret(&self) -> String {
         let mut bytes = [0; 32];
-        let mut chance = crate::lock(&self.chance);
+        let mut chance = self.chance.lock();
         chance.fill_bytes(&mut bytes);
         hex::encode(bytes)
     }
 
     /// A new id, sortable by time to the millisecond.
     pub(crate) fn new_id(&self) -> Ulid {
-        let mut chance = crate::lock(&self.chance);
+        let mut chance = self.chance.lock();
         let random = (u128::from(chance.next_u64()) << 64) | u128::from(chance.next_u64());
         Ulid::from_parts(self.now().as_millisecond().max(0) as u64, random)
     }

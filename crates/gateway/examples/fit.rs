@@ -12,7 +12,7 @@ use engram_gateway::{code_chars, code_features};
 /// The fewest and most tokens of the stretches used for fitting: about as long as those to be
 /// classified.
 const SHORTEST: usize = 6;
-const LONGEST: usize = 31;
+const MAX_LENGTH: usize = 31;
 const STEPS: usize = 4_000_000;
 const RATE: f32 = 0.03;
 /// How fast weights shrink towards zero, as a part of the rate.
@@ -109,7 +109,7 @@ fn fit(code: &[String], prose: &[String]) {
     for step in 0..STEPS {
         let of_kind = &samples[step % 2];
         let (rows, is_code) = &of_kind[chance.below(of_kind.len())];
-        let length = (SHORTEST + chance.below(LONGEST - SHORTEST + 1)).min(rows.len());
+        let length = (SHORTEST + chance.below(MAX_LENGTH - SHORTEST + 1)).min(rows.len());
         let at = chance.below(rows.len() - length + 1);
         let rate = RATE / (1.0 + 4.0 * step as f32 / STEPS as f32);
         descend(&mut weights, &rows[at..at + length], *is_code, rate);

@@ -231,7 +231,7 @@ pub struct Allowed {
 pub const CONFLICTS_ON_PAGE: u32 = 50;
 
 /// The most conflicts on a page. The help of `engram conflicts` repeats it.
-pub const MOST_CONFLICTS_ON_PAGE: u32 = 200;
+pub const MAX_CONFLICTS_ON_PAGE: u32 = 200;
 
 /// Which conflicts to list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -248,7 +248,7 @@ pub struct ConflictFilter {
     /// Continues after the `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// The page size; [`CONFLICTS_ON_PAGE`] if absent, at most [`MOST_CONFLICTS_ON_PAGE`].
+    /// The page size; [`CONFLICTS_ON_PAGE`] if absent, at most [`MAX_CONFLICTS_ON_PAGE`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }

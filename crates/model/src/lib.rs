@@ -42,7 +42,7 @@ pub use call::Call;
 pub use change::{Change, Entry};
 pub use conflict::{
     Allow, Allowed, CONFLICTS_ON_PAGE, Conflict, ConflictFilter, ConflictSide, ConflictStatus,
-    ConflictsReply, Gate, GateCheck, GateReply, How, Listed, Lost, MOST_CONFLICTS_ON_PAGE,
+    ConflictsReply, Gate, GateCheck, GateReply, How, Listed, Lost, MAX_CONFLICTS_ON_PAGE,
     RISK_POINTERS, Resolve, ResolveReply, Settle, Settled, Severity, Tier,
 };
 pub use connection::{

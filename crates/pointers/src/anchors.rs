@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// The number of commits for which the places of lines are cached.
-const MOST_COMMITS: usize = 8;
+const MAX_COMMITS: usize = 8;
 /// A larger file on disk counts as different from the committed one.
-const MOST_READ: u64 = 64 << 20;
+const MAX_READ: u64 = 64 << 20;
 
 /// What a span is pinned to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -181,7 +181,7 @@ impl Anchors {
         });
         let answers = answers.collect();
         self.at_head.push_back((tree, known));
-        if self.at_head.len() > MOST_COMMITS {
+        if self.at_head.len() > MAX_COMMITS {
             self.at_head.pop_front();
         }
         Ok(answers)
@@ -422,7 +422,7 @@ fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<Strin
     for path in paths {
         stop.check()?;
         // An unreadable file is checked too, and then reports why.
-        let there = checkout.blob(path, MOST_READ).ok();
+        let there = checkout.blob(path, MAX_READ).ok();
         if there != Some(blob_at(repo, tree, path)) {
             dirty.insert((*path).to_owned());
         }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The most completions.
-const MOST: usize = 12;
+const MAX_SUGGESTIONS: usize = 12;
 /// The most files that are compared with what was typed.
 const MAX_FILES: usize = 100_000;
 /// In longer texts, names are not looked for.
@@ -107,5 +107,5 @@ fn likeliest_matches<'a>(
         })
         .collect();
     found.sort_unstable();
-    found.into_iter().take(MOST).map(|it| it.2)
+    found.into_iter().take(MAX_SUGGESTIONS).map(|it| it.2)
 }

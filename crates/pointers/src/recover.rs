@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The most bytes that are digested to find lines that moved.
-const MOST_DIGESTED: usize = 32 << 20;
+const MAX_DIGESTED: usize = 32 << 20;
 /// Larger files are compared only as a whole and at the same lines.
 const MAX_SEARCHED: usize = 4 << 20;
 
@@ -115,7 +115,7 @@ fn same_lines(encoding: Encoding, bytes: &[u8], lines: Lines, digest: &str) -> O
     for (at, range) in ends.windows(height + 1).enumerate() {
         let range = range[0]..range[height];
         digested += range.len();
-        if digested > MOST_DIGESTED {
+        if digested > MAX_DIGESTED {
             return None;
         }
         if has(range) {

@@ -5,17 +5,16 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 use engram_model::{AgentId, Code, Refusal};
+use parking_lot::Mutex;
 use tokio::{
     sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-
-use crate::lock;
 
 /// How many requests of one agent may be under way at once.
 pub(crate) const EACH: usize = 2;
@@ -46,7 +45,7 @@ impl Shares {
     }
 
     fn of(&self, agent: &AgentId) -> Arc<Semaphore> {
-        let mut in_use = lock(&self.in_use);
+        let mut in_use = self.in_use.lock();
         if let Some(share) = in_use.get(agent).and_then(Weak::upgrade) {
             return share;
         }
@@ -113,7 +112,7 @@ impl RequestPermits {
     /// Counts the permits that agents hold now.
     #[cfg(test)]
     pub(crate) fn count_held(&self) -> usize {
-        let each = lock(&self.each.in_use);
+        let each = self.each.in_use.lock();
         let live = each.values().filter_map(Weak::upgrade);
         live.map(|it| EACH - it.available_permits()).sum()
     }

@@ -7,13 +7,14 @@ use std::{
     io::{Seek, Write},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         mpsc::{RecvTimeoutError, Sender, channel},
     },
     time::Duration,
 };
 
 use notify::{PollWatcher, RecursiveMode, Watcher};
+use parking_lot::Mutex;
 
 use crate::{Result, StoreError, files::open_private};
 
@@ -47,7 +48,7 @@ struct BellWatch {
 impl Listener {
     /// Why rings are polled twice a second instead of watched; `None` if they are watched.
     pub fn unwatched(&self) -> Option<String> {
-        let hears = self.hears.lock().unwrap_or_else(PoisonError::into_inner);
+        let hears = self.hears.lock();
         hears.unwatched.clone()
     }
 }
@@ -116,7 +117,7 @@ impl Doorbell {
                         _by: watcher,
                         unwatched: None,
                     };
-                    *hears.lock().unwrap_or_else(PoisonError::into_inner) = told;
+                    *hears.lock() = told;
                     tracing::info!("changes are watched again");
                     // Handles rings between the last poll and now.
                     return heard();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     access::is_clean,
-    hands::{ENTER, Hand, notice},
+    hands::{ENTER, ESCAPE, Hand, notice},
     shop::Shop,
     team::{Member, WANTED},
 };
@@ -63,6 +63,10 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         window.keys(ENTER);
         window.wait(&is_in_brief(LINE, true));
         assert_eq!(pinned_texts(engram), [LINE]);
+        // The field stays open and empty: what is typed next runs no command.
+        window.wait_moved("document.activeElement.id === 'line-field'");
+        window.wait("document.getElementById('line-field').value === ''");
+        window.keys(ESCAPE);
         window.wait_moved("document.activeElement.id === 'feed'");
         press("E", "edit-line");
         window.wait_moved("document.activeElement.id === 'line-field'");

@@ -24,7 +24,7 @@ fn shop_with_conflicts(count: usize) -> (Shop, [Vec<String>; 2]) {
 }
 
 /// Opens a page that lists `count` conflicts.
-fn open(count: usize) -> Stage {
+pub(super) fn open(count: usize) -> Stage {
     open_list(shop_with_conflicts(count).0, count)
 }
 

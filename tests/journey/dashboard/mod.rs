@@ -26,6 +26,7 @@ pub(crate) mod server;
 mod set;
 pub(crate) mod shop;
 pub(crate) mod team;
+mod undo;
 pub(crate) mod viewer;
 mod ways;
 

@@ -18,7 +18,7 @@ pub use self::ranked::Ranked;
 use crate::words::State;
 
 /// The most engrams that stay in memory; others are loaded again when scrolled to.
-pub const MOST: usize = 2_000;
+pub const MAX_ROWS: usize = 2_000;
 
 /// A stretch of the engrams of one project, newest first; usually the newest.
 #[derive(Clone, Debug, Default)]
@@ -100,8 +100,8 @@ impl EngramList {
                 self.rows.push_back(Arc::from(engram));
             }
         }
-        if self.rows.len() > MOST {
-            let beyond = self.rows.len() - MOST;
+        if self.rows.len() > MAX_ROWS {
+            let beyond = self.rows.len() - MAX_ROWS;
             let gone: Vec<_> = self.rows.drain(..beyond).collect();
             self.let_go(gone);
             self.miss_waiting();
@@ -214,7 +214,7 @@ impl EngramList {
         if self.filter.ended == Some(false) {
             self.drop_ended();
         }
-        if self.waiting.len() > MOST {
+        if self.waiting.len() > MAX_ROWS {
             self.miss_waiting();
             self.newer = self.newest().or(Some(0));
         }
@@ -537,15 +537,15 @@ impl EngramList {
         }
     }
 
-    /// Drops the oldest engrams beyond [`MOST`].
+    /// Drops the oldest engrams beyond [`MAX_ROWS`].
     fn trim(&mut self) {
-        if self.rows.len() > MOST {
-            let gone: Vec<_> = self.rows.drain(MOST..).collect();
+        if self.rows.len() > MAX_ROWS {
+            let gone: Vec<_> = self.rows.drain(MAX_ROWS..).collect();
             self.let_go(gone);
             self.older = self.rows.back().map(|it| it.list_place());
         }
         // Forgets replaced versions that were never listed.
-        if self.replaced.len() > 2 * MOST {
+        if self.replaced.len() > 2 * MAX_ROWS {
             self.replaced.retain(|old, _| self.known.contains(old));
         }
     }

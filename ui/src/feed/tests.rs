@@ -474,46 +474,56 @@ fn stretch(feed: &EngramList) -> (u64, u64, usize, Option<u64>, Option<u64>, usi
 
 #[test]
 fn memory_stays_bounded_however_far_one_goes() {
-    let most = MOST as u64;
+    let most = MAX_ROWS as u64;
     let mut feed = loaded(10_001..=10_200, Some(10_001));
     // Scrolls down further than is kept.
     for below in (1..=10_000).rev().step_by(200) {
         feed.add_older(page((below - 199..=below).rev(), Some(below - 199), 10_200));
-        assert!(feed.rows().len() <= MOST && feed.known.len() <= MOST);
+        assert!(feed.rows().len() <= MAX_ROWS && feed.known.len() <= MAX_ROWS);
     }
-    assert_eq!(stretch(&feed), (most, 1, MOST, Some(most), Some(1), 0));
+    assert_eq!(stretch(&feed), (most, 1, MAX_ROWS, Some(most), Some(1), 0));
     // What arrives now is counted, not kept.
     assert_eq!(feed.live(vec![stored(10_201, "new")], true), 1);
     assert!(!feed.release(), "it must be read");
-    assert_eq!(stretch(&feed), (most, 1, MOST, Some(most), Some(1), 1));
+    assert_eq!(stretch(&feed), (most, 1, MAX_ROWS, Some(most), Some(1), 1));
     // Scrolls up again: a page that was read before the newest arrived is not the last.
     feed.add_newer(page(most + 1..=most + 200, Some(most + 200), 10_201));
     assert_eq!(
         stretch(&feed),
-        (most + 200, 201, MOST, Some(most + 200), Some(201), 1)
+        (most + 200, 201, MAX_ROWS, Some(most + 200), Some(201), 1)
     );
     feed.add_newer(page(most + 201..=most + 300, None, 10_200));
     assert_eq!(feed.newer_page(), Some(most + 300));
     feed.add_newer(page(10_201..=10_201, None, 10_201));
-    assert_eq!(stretch(&feed), (10_201, 302, MOST, None, Some(302), 0));
+    assert_eq!(stretch(&feed), (10_201, 302, MAX_ROWS, None, Some(302), 0));
     // At the newest end, old engrams are dropped.
     let many = (10_202..=20_000).map(|seq| stored(seq, "x")).collect();
     feed.live(many, false);
     let last = 20_001 - most;
-    assert_eq!(stretch(&feed), (20_000, last, MOST, None, Some(last), 0));
-    // While the person is further down, at most `MOST` are held back; the others are counted.
+    assert_eq!(
+        stretch(&feed),
+        (20_000, last, MAX_ROWS, None, Some(last), 0)
+    );
+    // While the person is further down, at most `MAX_ROWS` are held back; the others are counted.
     let many = (20_001..=20_000 + most + 1)
         .map(|seq| stored(seq, "x"))
         .collect();
     feed.live(many, true);
     assert_eq!(
         stretch(&feed),
-        (20_000, last, MOST, Some(20_000), Some(last), MOST + 1)
+        (
+            20_000,
+            last,
+            MAX_ROWS,
+            Some(20_000),
+            Some(last),
+            MAX_ROWS + 1
+        )
     );
-    assert_eq!(feed.known.len(), MOST);
+    assert_eq!(feed.known.len(), MAX_ROWS);
     // Jumps to the oldest end.
     feed.load_oldest(page(1..=200, Some(200), 20_000));
-    assert_eq!(stretch(&feed), (200, 1, 200, Some(200), None, MOST + 1));
+    assert_eq!(stretch(&feed), (200, 1, 200, Some(200), None, MAX_ROWS + 1));
 }
 
 #[test]
@@ -529,9 +539,9 @@ fn what_the_filter_leaves_out_is_not_remembered() {
         newer.supersedes = Some(engram(seq - 1, "").id);
         entry(seq, Change::Stored(Box::new(newer)))
     };
-    for from in (1..=10 * MOST as u64).step_by(500) {
+    for from in (1..=10 * MAX_ROWS as u64).step_by(500) {
         feed.live((from..from + 500).map(new).collect(), false);
-        assert!(feed.known.is_empty() && feed.replaced.len() <= 2 * MOST + 500);
+        assert!(feed.known.is_empty() && feed.replaced.len() <= 2 * MAX_ROWS + 500);
     }
 }
 

@@ -17,13 +17,13 @@ use super::{
 };
 
 /// The most entities of one claim.
-const MOST: usize = 32;
+const MAX_ENTITIES: usize = 32;
 
 /// The entities of a claim, in order of its statements, each once.
 pub(crate) fn entities(tokens: &[Token], statements: &[Statement]) -> Vec<Entity> {
     let mut found: Vec<Entity> = Vec::new();
     let mut add = |entity: Entity| {
-        if found.len() < MOST && !entity.name.is_empty() && !found.contains(&entity) {
+        if found.len() < MAX_ENTITIES && !entity.name.is_empty() && !found.contains(&entity) {
             found.push(entity);
         }
     };

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The most settings of one claim.
-const MOST: usize = 8;
+const MAX_SETTINGS: usize = 8;
 
 /// A setting that a claim names.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(crate) struct Setting {
 pub(crate) fn settings(tokens: &[Token]) -> Vec<Setting> {
     let mut found: Vec<Setting> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        if found.len() == MOST || !is_setting(token) {
+        if found.len() == MAX_SETTINGS || !is_setting(token) {
             continue;
         }
         let key = name::name_parts(&token.text).join(" ");

@@ -62,7 +62,7 @@ const DEEPEST: u32 = 4;
 
 /// A mark starts like this and ends with a bracket.
 pub(crate) const MARK: &str = "[masked: ";
-const LONGEST_MARK: usize = 100;
+const MAX_MARK: usize = 100;
 
 /// The parts of a text between existing marks, which contain only the name of a rule. No match
 /// extends across a mark, so that masking twice changes nothing.
@@ -73,7 +73,7 @@ fn unmasked_parts(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
         for mark in marks.by_ref() {
             let name = mark + MARK.len();
-            let rest = &bytes[name..bytes.len().min(name + LONGEST_MARK)];
+            let rest = &bytes[name..bytes.len().min(name + MAX_MARK)];
             let end = rest.iter().position(|b| b"[]\n".contains(b));
             let is_mark = |end: &usize| rest[*end] == b']' && is_bare_name(&rest[..*end]);
             if let Some(end) = end.filter(is_mark) {

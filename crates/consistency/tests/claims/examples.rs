@@ -102,7 +102,7 @@ fn a_setting_is_compared_by_its_own_name() {
     assert!(compare_in("MAX_RETRIES is 3.", "auth", elsewhere, "auth/login").is_some());
 }
 
-/// What happened is no rival of what else happened.
+/// Two events do not contradict each other.
 #[test]
 fn what_happened_is_not_compared() {
     for (a, b, is_conflict) in [

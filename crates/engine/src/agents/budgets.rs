@@ -24,7 +24,7 @@ use engram_model::{
 use engram_store::{FamilyOf, Reader};
 
 /// The most agents that are listed.
-const LISTED: usize = 200;
+const MAX_LISTED: usize = 200;
 /// The most refusals of one turn that are counted, because counting costs a write.
 const COUNTED: u32 = 100;
 
@@ -52,7 +52,7 @@ pub(crate) fn list_budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsRep
                 all.extend(tx.family(
                     project,
                     own.map_or(FamilyOf::Everybody, FamilyOf::Parent),
-                    LISTED,
+                    MAX_LISTED,
                 )?);
                 all
             }

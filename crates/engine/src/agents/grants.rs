@@ -32,9 +32,9 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 /// The longest reason, intended use or answer, in characters.
-const LONGEST: usize = 500;
+const MAX_REASON: usize = 500;
 /// The most grants and requests that are listed.
-const LISTED: usize = 200;
+const MAX_LISTED: usize = 200;
 
 /// A pointer that was looked up, for a grant or a request.
 pub(crate) struct ResolvedPointer {
@@ -246,7 +246,7 @@ pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
     let (project, now) = (cx.project()?, cx.engine.world.now());
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut grants = Vec::new();
-        for grant in tx.grants().list(project, cx.caller.agent(), LISTED)? {
+        for grant in tx.grants().list(project, cx.caller.agent(), MAX_LISTED)? {
             grants.push(shown_grant(expire_overdue(tx, grant, now)?, now));
         }
         Ok(GrantsReply { grants })
@@ -321,7 +321,7 @@ pub(crate) fn find_denied(
     let last = cx
         .engine
         .store
-        .read(|tx| tx.grants().last_requests_of(&agent.handle, LISTED))?;
+        .read(|tx| tx.grants().last_requests_of(&agent.handle, MAX_LISTED))?;
     let is_denied = |it: &ReadRequest| it.state == RequestState::Denied;
     if !last.iter().any(is_denied) {
         return Ok(None);
@@ -399,7 +399,7 @@ pub(crate) fn list_requests(
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut requests = Vec::new();
         let of = cx.caller.agent();
-        let found = tx.grants().requests(project, of, which.all, LISTED)?;
+        let found = tx.grants().requests(project, of, which.all, MAX_LISTED)?;
         let count = tx.grants().count_requests(project, of, which.all)?;
         let beyond = count.saturating_sub(found.len() as u64);
         let taken = TakenNames::of(tx, project)?;
@@ -566,10 +566,10 @@ fn state_reply(id: &str, state: &str) -> Answered {
 /// Checks a reason, intended use or answer: plain text without a credential.
 fn validated_sentence(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
-    if text.chars().count() > LONGEST || text.contains('\0') {
+    if text.chars().count() > MAX_REASON || text.contains('\0') {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("{what} must be plain text of at most {LONGEST} characters"),
+            format!("{what} must be plain text of at most {MAX_REASON} characters"),
             "Say it in a sentence or two.",
         ));
     }

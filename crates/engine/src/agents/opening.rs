@@ -24,10 +24,10 @@ use crate::{
 pub(crate) use engram_gateway::unknown_agent;
 
 /// The most agents that are listed.
-const LISTED: usize = 200;
+const MAX_LISTED: usize = 200;
 
 /// The longest name, role or topic of an agent, in characters.
-const LONGEST: usize = 80;
+const MAX_TASK: usize = 80;
 /// The most topics that an agent may be given to read, and to write.
 const TOPICS: usize = 12;
 
@@ -173,7 +173,7 @@ pub(crate) fn list_agents(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
         None => project::home_project(&cx.engine.store),
     };
     cx.engine.store.read::<_, Refusal>(|tx| {
-        let agents = tx.agents_of(project, LISTED)?;
+        let agents = tx.agents_of(project, MAX_LISTED)?;
         let more = tx
             .count_agents(project)?
             .saturating_sub(agents.len() as u64);
@@ -274,10 +274,10 @@ fn narrow_topics(
 /// Checks the name of an agent or of its role: one short printable line without a credential.
 pub(crate) fn validated_line(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
-    if text.chars().count() > LONGEST || text.contains(|c: char| is_hidden(c) || c.is_control()) {
+    if text.chars().count() > MAX_TASK || text.contains(|c: char| is_hidden(c) || c.is_control()) {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("{what} must be one line of at most {LONGEST} printable characters"),
+            format!("{what} must be one line of at most {MAX_TASK} printable characters"),
             "Use a word or two, such as programmer-1.",
         ));
     }

@@ -1,10 +1,7 @@
 //! Records what agents were shown: counts, and fingerprints that are stored with the next write. A
 //! claim that only repeats what its author was shown is an echo (docs/design.md#echoes).
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard},
-};
+use std::collections::BTreeMap;
 
 use crate::context::Context;
 use engram_gateway::{fingerprints, is_own_evidence, read_print, shown_print};
@@ -13,11 +10,12 @@ use engram_model::{
     operation::Served,
 };
 use engram_store::{Fingerprints, Reader};
+use parking_lot::{Mutex, MutexGuard};
 
 /// The most fingerprints of one agent that wait for a write. The oldest are dropped first.
 const WAITING: usize = 8_192;
 /// The most conflicts of a list that count as shown to an agent.
-const LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 /// The most bytes of a text that are fingerprinted.
 const LOOKED: usize = 65_536;
 
@@ -35,7 +33,7 @@ struct Serving {
 
 impl Servings {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Serving>> {
-        crate::lock(&self.0)
+        self.0.lock()
     }
 
     /// Puts back what [`Self::take`] took and nobody stored.
@@ -128,7 +126,7 @@ pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(),
     }
     let shown = conflicts
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .flat_map(|it| [it.a.id, it.b.id]);
     let engrams = cx.engine.store.read::<_, Refusal>(|tx| {
         let found = shown.filter_map(|id| tx.engram(id).transpose());

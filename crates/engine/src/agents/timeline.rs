@@ -1,13 +1,13 @@
 //! What an agent did, newest first, and what its pointers saved; for the user.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use engram_model::{
     ActOf, AgentAct, Code, Operation, OperationKind, Pointer, ProjectId, Refusal, Saved, Timeline,
     TimelineOf,
 };
 use engram_store::{Journalled, Reader};
+use parking_lot::Mutex;
 
 use crate::{
     HomeShelf,
@@ -47,8 +47,8 @@ impl FileTokens {
         self.lock().clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, BTreeMap<String, u64>> {
+        self.0.lock()
     }
 
     fn keep(&self, file: String, tokens: u64) {
@@ -62,8 +62,8 @@ impl FileTokens {
 
 /// The timeline of some agents, as if they were one.
 pub(crate) fn timeline(cx: &Context<'_>, of: &TimelineOf) -> Result<Timeline, Refusal> {
-    if of.agents.len() > TimelineOf::MOST {
-        let most = TimelineOf::MOST;
+    if of.agents.len() > TimelineOf::MAX_AGENTS {
+        let most = TimelineOf::MAX_AGENTS;
         return Err(Refusal::new(
             Code::SchemaInvalid,
             format!("a timeline covers at most {most} agents"),

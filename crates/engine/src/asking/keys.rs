@@ -5,10 +5,11 @@
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use engram_model::{Engram, hash_keys};
+use parking_lot::Mutex;
 
 /// How many versions have cached keys, about a kilobyte each.
 const KEPT: usize = 4_096;
@@ -79,7 +80,7 @@ pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<VersionKeys>>>);
 impl KeptKeys {
     /// Clears the cache, because places in another journal belong to other versions.
     pub(crate) fn forget(&self) {
-        crate::lock(&self.0).clear();
+        self.0.lock().clear();
     }
 
     /// The keys of the version at `seq`; `None` if `load` finds none.
@@ -88,7 +89,7 @@ impl KeptKeys {
         seq: u64,
         load: impl FnOnce() -> Result<Option<Engram>, E>,
     ) -> Result<Option<Arc<VersionKeys>>, E> {
-        let kept = || crate::lock(&self.0);
+        let kept = || self.0.lock();
         if let Some(keys) = kept().get(&seq) {
             return Ok(Some(Arc::clone(keys)));
         }

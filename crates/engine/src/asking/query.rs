@@ -22,11 +22,11 @@ use engram_store::{IndexQuery, Reader, SearchMatch, SearchTerms, StoreError, Tra
 use jiff::Timestamp;
 
 /// The longest accepted query, in characters; claims have at most 500.
-const LONGEST: usize = 2_000;
+const MAX_QUESTION: usize = 2_000;
 /// The most entries after the index's cursor that a query reads.
 const TAIL: usize = 20_000;
 /// The most candidates for a list.
-const LISTED: usize = 1_000;
+const MAX_CANDIDATES: usize = 1_000;
 /// The floor for similar claims: they may share little more than their subject, whose words may be
 /// common.
 const ALIKE: f64 = 0.02;
@@ -83,7 +83,7 @@ pub(crate) fn rank_versions(
         with_below: true,
         with_ended: query.as_of.is_none(),
         floor: FLOOR,
-        candidates: LISTED,
+        candidates: MAX_CANDIDATES,
     };
     let keys = hash_keys(&query.text, &[], "", &[]);
     if keys == HashKeys::default() {
@@ -204,10 +204,10 @@ fn result_limit(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
 }
 
 fn refuse_long(query: &Query) -> Result<(), Refusal> {
-    if query.text.chars().count() > LONGEST {
+    if query.text.chars().count() > MAX_QUESTION {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("the query is longer than {LONGEST} characters"),
+            format!("the query is longer than {MAX_QUESTION} characters"),
             "Ask in one sentence, using the names that matter.",
         ));
     }

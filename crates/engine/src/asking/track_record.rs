@@ -3,19 +3,17 @@
 //! (docs/design.md#track-records). They are computed from the valid verdicts and cached until the
 //! next verdict.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use crate::context::Context;
 use engram_model::{AgentId, Engram, ProjectId, Refusal, Scope};
 use engram_store::Reader;
+use parking_lot::Mutex;
 
 /// How many verdicts count, the newest.
 const VERDICTS: usize = 500;
 /// The largest share that is taken from the weight of a claim.
-const MOST: f64 = 0.2;
+const MAX_PENALTY: f64 = 0.2;
 /// How many settled claims are assumed in addition, so that a single loss does not decide.
 const GIVEN: f64 = 3.0;
 /// The number of classes of confidence.
@@ -46,7 +44,7 @@ pub(crate) struct KeptTrackRecord(Mutex<Option<(ProjectId, u64, Arc<TrackRecord>
 impl KeptTrackRecord {
     /// Clears the cache, because another home has other entries.
     pub(crate) fn forget(&self) {
-        *crate::lock(&self.0) = None;
+        *self.0.lock() = None;
     }
 }
 
@@ -64,7 +62,7 @@ impl TrackRecord {
             .get(confidence_quarter(engram))
             .copied()
             .unwrap_or_default();
-        1.0 - MOST * of.share_lost(all.share_lost(0.0))
+        1.0 - MAX_PENALTY * of.share_lost(all.share_lost(0.0))
     }
 
     fn add(&mut self, engram: &Engram, has_lost: bool) {
@@ -118,7 +116,7 @@ pub(crate) fn track_records(
     project: ProjectId,
 ) -> Result<Arc<TrackRecord>, Refusal> {
     let kept = &cx.engine.caches.track_record.0;
-    let mut kept = crate::lock(kept);
+    let mut kept = kept.lock();
     let head = tx.head()?;
     if let Some((of, seen, lost)) = &mut *kept
         && *of == project

@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
 /// The longest event, in bytes. Longer text belongs in an artifact.
-const LONGEST: usize = 100_000;
+const MAX_TEXT: usize = 100_000;
 
 /// Records an event that a `sam:` pointer can address.
 pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
@@ -75,10 +75,10 @@ fn refuse_own_kind(kind: &str) -> Result<(), Refusal> {
 }
 
 fn check_text(text: &str) -> Result<(), Refusal> {
-    if text.is_empty() || text.contains('\0') || text.len() > LONGEST {
+    if text.is_empty() || text.contains('\0') || text.len() > MAX_TEXT {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("a note must be 1 to {LONGEST} bytes of plain text"),
+            format!("a note must be 1 to {MAX_TEXT} bytes of plain text"),
             "Describe what happened; keep long text in a file and point at it.",
         ));
     }

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The most claims checked for one answer, the newest.
-const MOST: usize = 100_000;
+const MAX_ENGRAMS: usize = 100_000;
 
 /// Finds where the evidence of the holding claims is now; with `since`, only for claims that the
 /// work since that commit touches.
@@ -183,7 +183,7 @@ fn visible_claims(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
     let (project, visibility, now) = (cx.project()?, cx.visibility()?, cx.engine.world.now());
     let store = &cx.engine.store;
     let engrams =
-        store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MOST)?))?;
+        store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MAX_ENGRAMS)?))?;
     let mut seen = Vec::with_capacity(engrams.len());
     for engram in engrams {
         let is_checked = |tx: &Reader<'_>| {

@@ -2,10 +2,7 @@
 //! got them as answers often enough (docs/design.md#durability-and-promotion). A parent or the user
 //! gives claims a wider scope (docs/design.md#scopes-and-runs).
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Engine,
@@ -31,6 +28,7 @@ use engram_model::{
     AgentId, Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, Promote,
     PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 fn expired_refusal(head: &Engram) -> Refusal {
     Refusal::new(
@@ -189,7 +187,7 @@ pub(crate) struct AnsweredClaims(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>)
 
 impl AnsweredClaims {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ProjectId, BTreeSet<EngramId>>> {
-        crate::lock(&self.0)
+        self.0.lock()
     }
 
     fn add<'a>(&self, engrams: impl Iterator<Item = &'a Engram>) {

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How many lines of a file are shown.
 const LINES: u32 = 24;
 /// The most claims that are searched for those of a sample.
-const MOST: usize = 10_000;
+const MAX_ENGRAMS: usize = 10_000;
 /// The author of the sample's claims, and a second agent that says the same.
 const VOICES: [&str; 2] = ["sample agent", "second sample agent"];
 
@@ -160,7 +160,7 @@ fn held_sample(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
     let (project, now) = (cx.project()?, cx.engine.world.now());
     let store = &cx.engine.store;
     let mut sample =
-        store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MOST)?))?;
+        store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MAX_ENGRAMS)?))?;
     sample.retain(Engram::is_sample);
     Ok(sample)
 }
@@ -172,7 +172,7 @@ fn listed_sample(
     now: Timestamp,
 ) -> Result<Vec<Engram>, Refusal> {
     let of_sample = Feed {
-        limit: Some(MOST),
+        limit: Some(MAX_ENGRAMS),
         listed: true,
         filter: Filter {
             topic: SAMPLE.to_owned(),

@@ -15,17 +15,17 @@ use crate::{
 };
 
 /// The most engrams that a search lists.
-const MOST: usize = 200;
+const MAX_RESULTS: usize = 200;
 /// The most versions that contain the text and are counted.
 const COUNTED: usize = 1_000;
 
 pub(crate) fn search_list(cx: &Context<'_>, search: &Search) -> Result<SearchReply, Refusal> {
     let filter = &search.filter;
-    let limit = search.limit.unwrap_or(MOST);
-    if limit == 0 || limit > MOST || filter.search_words().is_empty() {
+    let limit = search.limit.unwrap_or(MAX_RESULTS);
+    if limit == 0 || limit > MAX_RESULTS || filter.search_words().is_empty() {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("a search needs words, and returns 1 to {MOST} engrams"),
+            format!("a search needs words, and returns 1 to {MAX_RESULTS} engrams"),
             "Give words in the filter's text, and ask for fewer engrams.",
         ));
     }

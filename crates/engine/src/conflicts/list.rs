@@ -12,7 +12,7 @@ use crate::{
 };
 use engram_model::{
     CONFLICTS_ON_PAGE, Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply,
-    Engram, Finding, Listed, MOST_CONFLICTS_ON_PAGE, Noticed, ProjectId, Refusal, Severity,
+    Engram, Finding, Listed, MAX_CONFLICTS_ON_PAGE, Noticed, ProjectId, Refusal, Severity,
     is_on_topic,
 };
 use engram_store::{ListedConflict, Reader, side};
@@ -47,10 +47,10 @@ pub(crate) fn list_conflicts(
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let limit = filter.limit.unwrap_or(CONFLICTS_ON_PAGE);
-    if limit == 0 || limit > MOST_CONFLICTS_ON_PAGE {
+    if limit == 0 || limit > MAX_CONFLICTS_ON_PAGE {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("a page has 1 to {MOST_CONFLICTS_ON_PAGE} conflicts, not {limit}"),
+            format!("a page has 1 to {MAX_CONFLICTS_ON_PAGE} conflicts, not {limit}"),
             "Ask for fewer, and go on with the page's `next`.",
         ));
     }

@@ -1,10 +1,7 @@
 //! A cache in memory: the parsed content of claims, and the keys of the versions that the index has
 //! not read yet (the tail). A new process parses the tail again.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use engram_consistency::{
     claim::Claim,
@@ -12,9 +9,8 @@ use engram_consistency::{
 };
 use engram_model::{Engram, EngramId, Operation, ProjectId};
 use engram_store::{Reader, StoreError};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
-
-use crate::lock;
 
 /// How many claims are cached in parsed form, a few kilobytes each.
 const KEPT: usize = 4_096;
@@ -111,8 +107,8 @@ struct Tail {
 impl KeptClaims {
     /// Clears the cache, because places in another journal belong to other versions.
     pub(crate) fn forget(&self) {
-        lock(&self.parsed).clear();
-        *lock(&self.tail) = None;
+        self.parsed.lock().clear();
+        *self.tail.lock() = None;
     }
 
     /// The parsed content of a version.
@@ -121,7 +117,7 @@ impl KeptClaims {
             return parsed;
         }
         let parsed = Arc::new(Parsed::of(engram));
-        let mut kept = lock(&self.parsed);
+        let mut kept = self.parsed.lock();
         if kept.len() >= KEPT {
             kept.clear();
         }
@@ -130,7 +126,7 @@ impl KeptClaims {
     }
 
     fn cached(&self, id: EngramId) -> Option<Arc<Parsed>> {
-        lock(&self.parsed).get(&id).map(Arc::clone)
+        self.parsed.lock().get(&id).map(Arc::clone)
     }
 
     /// The places of versions that the index has not read, under each of these keys, unordered; and
@@ -142,7 +138,7 @@ impl KeptClaims {
         indexed: u64,
         keys: &[u64],
     ) -> Result<(Vec<Vec<u64>>, u64), StoreError> {
-        let mut tail = lock(&self.tail);
+        let mut tail = self.tail.lock();
         let fits = |it: &Tail| it.project == project && it.after <= indexed && it.count < LONG;
         let mut known = tail.take().filter(fits).unwrap_or(Tail {
             project,
@@ -177,7 +173,7 @@ impl KeptClaims {
         last: u64,
         operations: impl ExactSizeIterator<Item = &'a Operation>,
     ) {
-        let mut tail = lock(&self.tail);
+        let mut tail = self.tail.lock();
         let before = last.saturating_sub(operations.len() as u64);
         let Some(tail) = tail
             .as_mut()

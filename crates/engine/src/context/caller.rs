@@ -1,6 +1,6 @@
 //! Handles, runs and turns of the calling agents, and the tokens that prove them.
 
-use std::{collections::HashMap, sync::Mutex};
+use std::collections::HashMap;
 
 use engram_gateway::{AgentNode, GENERATIONS};
 use engram_model::{
@@ -9,6 +9,7 @@ use engram_model::{
 };
 use engram_store::{Reader, Store};
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -113,8 +114,8 @@ impl Agents {
         Ok(called)
     }
 
-    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, CallingAgent>> {
-        crate::lock(&self.0)
+    pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, HashMap<AgentId, CallingAgent>> {
+        self.0.lock()
     }
 }
 

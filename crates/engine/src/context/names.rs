@@ -31,7 +31,7 @@ static OURS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     ours.iter().flat_map(|it| readings(it)).collect()
 });
 /// The most signs of a name that are each read both ways.
-const MOST_SIGNS: usize = 4;
+const MAX_SIGNS: usize = 4;
 /// Handles up to this length are shown in full even where a part would do.
 const SHORT: usize = 16;
 /// Marks a name that an agent gave to another agent whose handle is that name.
@@ -51,7 +51,7 @@ fn readings(name: &str) -> Vec<String> {
     };
     let signs = plain.chars().filter(|it| is_sign(*it)).count();
     // With more signs, only the readings in which all are letters or none is.
-    let choices: Vec<usize> = if signs <= MOST_SIGNS {
+    let choices: Vec<usize> = if signs <= MAX_SIGNS {
         (0..1 << signs).collect()
     } else {
         vec![0, usize::MAX]

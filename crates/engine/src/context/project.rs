@@ -9,7 +9,6 @@ use std::{
     fs,
     io::Write,
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 use crate::{Engine, context::ActiveProject};
@@ -19,6 +18,7 @@ use engram_model::{
 };
 use engram_pointers::Repo;
 use engram_store::Store;
+use parking_lot::Mutex;
 
 /// The file in the common git folder.
 const FILE: &str = "engram-project";
@@ -234,17 +234,17 @@ impl KnownSeat {
             worktree: repo.worktree(),
             project: id,
         };
-        *crate::lock(&self.0) = Some(seat);
+        *self.0.lock() = Some(seat);
     }
 
     /// The last repository, even if it can no longer be opened.
     pub(crate) fn last(&self) -> Option<Seat> {
-        crate::lock(&self.0).clone()
+        self.0.lock().clone()
     }
 
     /// Clears it, because another home has to record the repository itself.
     pub(crate) fn forget(&self) {
-        *crate::lock(&self.0) = None;
+        *self.0.lock() = None;
     }
 }
 
@@ -335,8 +335,8 @@ fn exists_elsewhere(known: &str, repo: &Repo, id: ProjectId) -> bool {
 }
 
 fn is_id_file(path: &Path) -> bool {
-    const LONGEST: u64 = 100;
-    fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= LONGEST)
+    const MAX_NAME: u64 = 100;
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NAME)
 }
 
 #[cfg(unix)]

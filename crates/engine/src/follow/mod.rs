@@ -13,7 +13,7 @@ pub(crate) mod reached;
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, MutexGuard, Weak,
+        Arc, Weak,
         mpsc::{Receiver, Sender, channel},
     },
     time::Duration,
@@ -32,6 +32,7 @@ use engram_model::{Code, Entry, Feed, Refusal};
 use engram_pointers::TreeEvent;
 use engram_store::Listener;
 use jiff::Timestamp;
+use parking_lot::MutexGuard;
 
 /// Starts a follower.
 type StartFollower = fn(&Arc<Engine>) -> Result<Following, Refusal>;
@@ -162,7 +163,7 @@ impl Engine {
             return Ok(());
         }
         if !self.store.is_writable() {
-            *crate::lock(&self.waiting) = Arc::downgrade(self);
+            *self.waiting.lock() = Arc::downgrade(self);
             return Ok(());
         }
         let all = FOLLOWERS.iter().map(|start| start(self));
@@ -194,7 +195,7 @@ impl Engine {
     }
 
     fn lock_followers(&self) -> MutexGuard<'_, Option<Followers>> {
-        crate::lock(&self.following)
+        self.following.lock()
     }
 
     /// Connects followers to the doorbell, and wakes them once for what already happened.
@@ -342,7 +343,7 @@ impl Engine {
         &self,
         heard: impl Fn() + Send + Clone + 'static,
     ) -> Result<Listener, Refusal> {
-        let bell = self.bell.read().unwrap_or_else(|it| it.into_inner());
+        let bell = self.bell.read();
         let bell = bell.as_ref().ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,

@@ -8,12 +8,12 @@ use std::{
     fs::{self, File},
     io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 use engram_model::{AgentId, Caller, Code, HookEvent, ProjectId, Refusal, Request, SignOfLife};
 use engram_store::{Links, append_private, open_file, read_text, update_private};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -24,7 +24,7 @@ pub(crate) const FILES: [&str; 2] = ["calls.jsonl", "calls.1.jsonl"];
 pub(crate) const QUERIES: &str = "queries.json";
 /// The most bytes of a file. Then it becomes the older file, and the previous older file is
 /// deleted.
-const MOST: u64 = 4 << 20;
+const MAX_LOG_BYTES: u64 = 4 << 20;
 /// After how many calls a process checks the length of the file.
 const LOOK: u32 = 64;
 /// The most bytes of the arguments of one call.
@@ -179,11 +179,11 @@ impl Calls {
     }
 
     fn append_line(&self, line: &str) -> std::io::Result<()> {
-        let mut open = crate::lock(&self.open);
+        let mut open = self.open.lock();
         open.since += 1;
         if open.file.is_none() || open.since >= LOOK {
             let [now, before] = FILES.map(|it| self.home.join(it));
-            if fs::metadata(&now).is_ok_and(|it| it.len() > MOST) {
+            if fs::metadata(&now).is_ok_and(|it| it.len() > MAX_LOG_BYTES) {
                 fs::rename(&now, before)?;
             }
             *open = LogFile {
@@ -226,7 +226,7 @@ impl Calls {
             let file = open_file(&self.home.join(QUERIES), Links::Refused)?;
             // A process that counts holds the lock only briefly.
             file.lock_shared()?;
-            read_text(&file, MOST)
+            read_text(&file, MAX_LOG_BYTES)
         };
         let text = read().unwrap_or_default();
         let counted: QueryCounts = serde_json::from_str(&text).unwrap_or_default();
@@ -237,13 +237,13 @@ impl Calls {
     /// must never fall. If another process is counting, this one does not wait: it counts both
     /// queries next time.
     fn count_query(&self, project: ProjectId) -> std::io::Result<()> {
-        let mut waiting = crate::lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         *waiting.entry(project).or_default() += 1;
         let mut file = update_private(&self.home.join(QUERIES))?;
         if file.try_lock().is_err() {
             return Ok(());
         }
-        let text = read_text(&file, MOST).unwrap_or_default();
+        let text = read_text(&file, MAX_LOG_BYTES).unwrap_or_default();
         let mut counted: QueryCounts = serde_json::from_str(&text).unwrap_or_default();
         for (project, queries) in waiting.iter() {
             *counted.entry(*project).or_default() += queries;

@@ -8,7 +8,7 @@ use engram_store::read_file;
 use serde::Deserialize;
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// The settings of `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,7 +26,7 @@ impl Config {
     /// Reads the file; returns the defaults if there is none.
     pub(crate) fn read(home: &Path) -> Result<Self, Refusal> {
         let path = home.join("config.toml");
-        let text = match read_file(&path, LARGEST) {
+        let text = match read_file(&path, MAX_FILE) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());

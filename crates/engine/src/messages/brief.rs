@@ -38,7 +38,7 @@ use sha2::{Digest, Sha256};
 /// those that agents read most.
 const NEWEST: usize = 100;
 const LASTING: usize = 40;
-const MOST_READ: usize = 60;
+const MAX_READ: usize = 60;
 const TODOS: usize = 20;
 /// The most agents, or children of one, that are considered; and the most whose budgets are shown.
 const FAMILY: usize = 200;
@@ -296,7 +296,7 @@ fn brief_candidates(
     for kind in [Kind::Constraint, Kind::Policy, Kind::Risk] {
         found.extend(tx.newest_of_kind(project, kind, now, LASTING, &seen)?);
     }
-    for (id, _) in tx.read_most(project, run, MOST_READ)? {
+    for (id, _) in tx.read_most(project, run, MAX_READ)? {
         let read = tx.engram(id)?;
         found.extend(read.filter(|it| it.valid_until.is_none() && it.holds_now(now)));
     }

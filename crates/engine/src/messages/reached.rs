@@ -2,10 +2,7 @@
 //! with the next reply to any request. The journal says which agent was sent which line, and when;
 //! this is recorded after the answer.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Engine,
@@ -24,6 +21,7 @@ use engram_model::{
     AgentId, BriefLine, BriefPart, BriefReply, Caller, Operation, ProjectId, Refusal, SentTo,
 };
 use engram_store::{Reader, StoredPin};
+use parking_lot::{Mutex, MutexGuard};
 
 /// The most tokens of the brief in a status: composed, and with its authors and ids.
 const COMPOSED: usize = 700;
@@ -44,7 +42,7 @@ struct Unrecorded {
 
 impl ReachedLines {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Unrecorded>> {
-        crate::lock(&self.0)
+        self.0.lock()
     }
 
     pub(crate) fn forget(&self) {

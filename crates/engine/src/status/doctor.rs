@@ -204,7 +204,7 @@ fn look_at_index(engine: &Engine) -> Result<Diagnosis, Refusal> {
 
 fn reindex(engine: &Engine) -> Result<Diagnosis, Refusal> {
     Index::delete(engine.store.home())?;
-    *crate::lock(&engine.caches.index) = None;
+    *engine.caches.index.lock() = None;
     let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
     let built = engine.update_index_to(head);
     Ok(Diagnosis {
@@ -240,7 +240,7 @@ fn look_at_privacy(engine: &Engine) -> Diagnosis {
 
 /// Checks whether a process can watch for changes by others; `None` if the home cannot be written.
 fn look_at_watches(engine: &Engine) -> Option<Diagnosis> {
-    let bell = engine.bell.read().unwrap_or_else(|it| it.into_inner());
+    let bell = engine.bell.read();
     let refused = bell.as_ref()?.try_watch().err();
     Some(Diagnosis {
         what: "watches".to_owned(),

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The most entries that are read.
-const MOST: usize = 2_000;
+const MAX_NEWS: usize = 2_000;
 const KINDS: &[OperationKind] = &[
     OperationKind::Stored,
     OperationKind::Conflicted,
@@ -42,7 +42,7 @@ type RowKey = (ProjectId, NewsKind, String);
 pub(crate) fn list_news(cx: &Context<'_>, since: NewsSince) -> Result<NewsReply, Refusal> {
     let now = cx.engine.world.now();
     let (head, is_cut, counted) = cx.engine.store.read::<_, Refusal>(|tx| {
-        let news = tx.news(since.seq, since.at, KINDS, MOST)?;
+        let news = tx.news(since.seq, since.at, KINDS, MAX_NEWS)?;
         let mut rows: HashMap<RowKey, CountedRow> = HashMap::new();
         for entry in news.entries {
             add_entry(tx, &mut rows, entry, now)?;

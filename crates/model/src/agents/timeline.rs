@@ -11,13 +11,13 @@ use crate::{AgentId, Code, ConflictId, EngramId, Figure};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimelineOf {
-    /// At most [`TimelineOf::MOST`].
+    /// At most [`TimelineOf::MAX_AGENTS`].
     pub agents: Vec<AgentId>,
 }
 
 impl TimelineOf {
     /// The most agents of one timeline; a longer list is refused.
-    pub const MOST: usize = 200;
+    pub const MAX_AGENTS: usize = 200;
 }
 
 /// What agents did, and what their pointers saved.

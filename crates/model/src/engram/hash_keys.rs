@@ -16,9 +16,9 @@ const WIRE_KEYS: usize = 32;
 const WIRE_CHARS: usize = 80;
 
 /// The most alternative spellings of a question.
-const MOST_SPELLINGS: usize = 256;
+const MAX_SPELLINGS: usize = 256;
 /// Longer words, in bytes, are not split into two.
-const LONGEST_WORD: usize = 24;
+const MAX_WORD: usize = 24;
 
 /// Stop words: articles, pronouns, question words, auxiliaries. A text that has only stop words
 /// keeps them.
@@ -152,7 +152,7 @@ pub fn spellings(text: &str) -> Vec<Spelling> {
     for word in words.iter().filter(|it| !STOP.contains(*it)) {
         for (at, _) in word.char_indices().skip(2) {
             let halves = word.split_at(at);
-            if halves.1.chars().count() < 2 || word.len() > LONGEST_WORD {
+            if halves.1.chars().count() < 2 || word.len() > MAX_WORD {
                 continue;
             }
             all.push(Spelling {
@@ -163,7 +163,7 @@ pub fn spellings(text: &str) -> Vec<Spelling> {
         }
     }
     all.retain(|it| !it.other.is_empty());
-    all.truncate(MOST_SPELLINGS);
+    all.truncate(MAX_SPELLINGS);
     all
 }
 

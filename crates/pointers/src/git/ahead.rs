@@ -19,13 +19,13 @@ use super::named;
 
 const NOT_REGULAR: &str = "is neither a file nor a folder";
 /// No real settings file is larger.
-const MOST_SETTINGS: u64 = 2 << 20;
+const MAX_SETTINGS: u64 = 2 << 20;
 /// The most files that settings may be spread over; each counts as often as it is included.
-const MOST_INCLUDED: usize = 100;
+const MAX_INCLUDED: usize = 100;
 /// Real lists of object folders are a few lines.
-const MOST_ALTERNATES: u64 = 64 << 10;
+const MAX_ALTERNATES: u64 = 64 << 10;
 /// The most folders that a repository may store objects in.
-const MOST_STORES: usize = 100;
+const MAX_STORES: usize = 100;
 
 /// The entries of a repository's folder that are opened, besides refs and objects. Whatever git
 /// writes all the time is checked again before each read.
@@ -73,7 +73,7 @@ pub(crate) fn object_stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> 
         next += 1;
         let named = store.join("info/alternates");
         refuse_special(&named)?;
-        let bytes = match disk::read_small(&named, MOST_ALTERNATES) {
+        let bytes = match disk::read_small(&named, MAX_ALTERNATES) {
             Ok(bytes) => bytes,
             // libgit2 would read this file nevertheless.
             Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
@@ -90,7 +90,7 @@ pub(crate) fn object_stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> 
                 stores.push(store);
             }
         }
-        if stores.len() > MOST_STORES {
+        if stores.len() > MAX_STORES {
             return Err(blocking_refusal(
                 &common_dir.join("objects/info/alternates"),
                 "lists too many object folders",
@@ -141,7 +141,7 @@ fn refuse_blocking_at(git_dir: &Path) -> Result<(), Refusal> {
     let own = folders
         .iter()
         .flat_map(|at| ["config", "config.worktree"].map(|it| at.join(it)));
-    let mut left = MOST_INCLUDED;
+    let mut left = MAX_INCLUDED;
     for file in own.chain(users.iter().filter_map(|find| find().ok())) {
         check_settings(&file, &mut left)?;
     }
@@ -150,7 +150,7 @@ fn refuse_blocking_at(git_dir: &Path) -> Result<(), Refusal> {
 
 /// Checks a settings file and the files it includes, even those whose condition does not hold.
 fn check_settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
-    let bytes = match disk::read_small(file, MOST_SETTINGS) {
+    let bytes = match disk::read_small(file, MAX_SETTINGS) {
         Ok(bytes) => bytes,
         Err(Miss::Special) => return Err(blocking_refusal(file, NOT_REGULAR)),
         Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {

@@ -16,7 +16,7 @@ use super::tree::{self, FOLDER};
 /// The folder of the refs.
 const KEPT: [&str; 3] = ["refs", "engram", "keep"];
 /// Larger folders are not rebuilt in memory, which happens once for each kept file.
-const MOST_FOLDER: usize = 4 << 20;
+const MAX_FOLDER: usize = 4 << 20;
 
 impl Repo {
     /// Keeps a commit from being collected once no branch reaches it. This is all that is written
@@ -94,7 +94,7 @@ impl Repo {
     fn base_of(&self, root: Oid, path: &str) -> Result<git2::Tree<'_>, git2::Error> {
         let mut at = root;
         for name in path.split('/') {
-            if self.size(at)? > MOST_FOLDER {
+            if self.size(at)? > MAX_FOLDER {
                 return Err(git2::Error::new(
                     ErrorCode::GenericError,
                     ErrorClass::Tree,

@@ -21,9 +21,9 @@ const FOR_TABLE: usize = 192 << 20;
 
 /// Parsed trees up to this size are cached, since each pointer reads the root of its repository. By
 /// default, libgit2 caches trees up to 4 KiB.
-const LARGEST_KEPT_TREE: usize = 4 << 20;
+const MAX_KEPT_TREE: usize = 4 << 20;
 /// Files up to this size are cached unpacked, since many claims point into the same file.
-const LARGEST_KEPT_FILE: usize = 256 << 10;
+const MAX_KEPT_FILE: usize = 256 << 10;
 /// The size of the cache for all objects.
 const KEPT: isize = 64 << 20;
 
@@ -60,12 +60,8 @@ pub(crate) fn set_up() {
         // calls the earlier one, so that either can free what the other allocated.
         let set = unsafe {
             git2::opts::set_extensions(&["partialclone"])
-                .and_then(|()| {
-                    git2::opts::set_cache_object_limit(ObjectType::Tree, LARGEST_KEPT_TREE)
-                })
-                .and_then(|()| {
-                    git2::opts::set_cache_object_limit(ObjectType::Blob, LARGEST_KEPT_FILE)
-                })
+                .and_then(|()| git2::opts::set_cache_object_limit(ObjectType::Tree, MAX_KEPT_TREE))
+                .and_then(|()| git2::opts::set_cache_object_limit(ObjectType::Blob, MAX_KEPT_FILE))
                 .and_then(|()| git2::opts::set_cache_max_size(KEPT))
                 .map(|()| {
                     let option = libgit2_sys::GIT_OPT_SET_ALLOCATOR as c_int;

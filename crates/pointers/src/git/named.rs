@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::{Repo, worktree::disk};
 
 /// A file that holds one path.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// Returns the folder that a `.git` file leads to.
 pub(crate) fn gitfile(dot_git: &Path) -> Option<PathBuf> {
@@ -28,7 +28,7 @@ pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
 }
 
 fn one_path(file: &Path) -> Option<String> {
-    let bytes = disk::read_small(file, MOST_BYTES).ok()?;
+    let bytes = disk::read_small(file, MAX_BYTES).ok()?;
     Some(String::from_utf8(bytes).ok()?.trim_end().to_owned())
 }
 

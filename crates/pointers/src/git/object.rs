@@ -10,9 +10,9 @@ use crate::{Repo, refuse};
 use super::libgit2::{self, MAX_OBJECT};
 
 /// Chains of tags longer than this are not followed.
-const MOST_TAGS: usize = 100;
+const MAX_TAGS: usize = 100;
 /// The number of objects that are remembered as safe to open.
-const MOST_REMEMBERED: usize = 100_000;
+const MAX_REMEMBERED: usize = 100_000;
 
 impl Repo {
     /// Returns a file by its id; `name` is what a reader calls it.
@@ -41,7 +41,7 @@ impl Repo {
     /// Returns the object a tag leads to, following other tags.
     pub(crate) fn behind_tags<'r>(&'r self, object: Object<'r>) -> Result<Object<'r>, git2::Error> {
         let mut object = object;
-        for _ in 0..MOST_TAGS {
+        for _ in 0..MAX_TAGS {
             let Some(next) = object.as_tag().map(git2::Tag::target_id) else {
                 return Ok(object);
             };
@@ -50,7 +50,7 @@ impl Repo {
         Err(git2::Error::new(
             ErrorCode::GenericError,
             ErrorClass::Invalid,
-            format!("more than {MOST_TAGS} tags point at one another"),
+            format!("more than {MAX_TAGS} tags point at one another"),
         ))
     }
 
@@ -86,7 +86,7 @@ impl Repo {
         if self.stores.iter().any(is_special) {
             return true;
         }
-        if regular.len() > MOST_REMEMBERED {
+        if regular.len() > MAX_REMEMBERED {
             regular.clear();
         }
         regular.insert(id);

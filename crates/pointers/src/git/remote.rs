@@ -5,7 +5,7 @@ use git2::Config;
 use crate::Repo;
 
 /// The longest address.
-const LONGEST: usize = 300;
+const MAX_BYTES: usize = 300;
 
 impl Repo {
     /// The normalised address of `origin` or, without it, of the only remote; `None` if there is
@@ -54,7 +54,7 @@ fn normalised_address(url: &str) -> Option<String> {
     let is_plain = !host.is_empty() && host.chars().all(is_host) && path.chars().all(is_path);
     let is_usual = !path.is_empty() && !path.split('/').any(|it| it.is_empty() || it == "..");
     let address = format!("{}/{path}", host.to_ascii_lowercase());
-    (is_plain && is_usual && address.len() <= LONGEST).then_some(address)
+    (is_plain && is_usual && address.len() <= MAX_BYTES).then_some(address)
 }
 
 fn without_user(authority: &str) -> &str {

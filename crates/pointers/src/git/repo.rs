@@ -15,7 +15,7 @@ use crate::{Stop, refuse, worktree::disk};
 use super::{ahead, libgit2};
 
 /// Engram's own file has one line.
-const MOST_OWN: u64 = 64 << 10;
+const MAX_OWN: u64 = 64 << 10;
 
 /// An opened repository: a working tree (linked worktrees and submodules too), a bare repository
 /// or a `.git` folder.
@@ -134,7 +134,7 @@ impl Repo {
         {
             return Some(text.clone());
         }
-        let text = String::from_utf8(disk::read_small(&path, MOST_OWN).ok()?).ok()?;
+        let text = String::from_utf8(disk::read_small(&path, MAX_OWN).ok()?).ok()?;
         *kept = Some((path, now, text.clone()));
         Some(text)
     }

@@ -13,11 +13,11 @@ use crate::{Repo, refuse, worktree::disk};
 use super::{ahead, libgit2, outside::is_outside};
 
 /// The longest revision that the grammar of pointers allows.
-const MOST_BYTES: usize = 200;
+const MAX_BYTES: usize = 200;
 /// The most commits that a revision may step back.
-const MOST_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 /// The most refs that may lead to one another, as in git.
-const MOST_LINKS: usize = 5;
+const MAX_LINKS: usize = 5;
 /// The places where git looks up a name.
 const PLACES: [(&str, &str); 6] = [
     ("", ""),
@@ -128,7 +128,7 @@ impl Repo {
             RevStep::Back(count) => {
                 let mut at = from;
                 for step in 0..*count {
-                    if step == MOST_STEPS {
+                    if step == MAX_STEPS {
                         return Err(too_far(rev));
                     }
                     self.stop().check()?;
@@ -246,7 +246,7 @@ impl Repo {
             (Some(id), _) => return Ok(id),
             (None, to) => to.map(<[u8]>::to_vec),
         };
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             let Some(to) = name.and_then(|it| String::from_utf8(it).ok()) else {
                 break;
             };
@@ -375,7 +375,7 @@ fn steps(rev: &str) -> Result<(&str, Vec<RevStep>), Refusal> {
             "Pin to HEAD, a branch, a tag or a commit id.",
         )
     };
-    if rev.len() > MOST_BYTES || rev.starts_with('-') || rev.contains([':', '\0']) {
+    if rev.len() > MAX_BYTES || rev.starts_with('-') || rev.contains([':', '\0']) {
         return Err(invalid());
     }
     let (base, mut rest) = rev.split_at(rev.find(['^', '~']).unwrap_or(rev.len()));
@@ -436,7 +436,7 @@ fn search_refusal(rev: &str) -> Refusal {
 fn too_far(rev: &str) -> Refusal {
     refuse::invalid(
         format!(
-            "{} goes more than {MOST_STEPS} commits back",
+            "{} goes more than {MAX_STEPS} commits back",
             refuse::quoted(rev)
         ),
         "Use the commit id; git rev-parse prints it.",

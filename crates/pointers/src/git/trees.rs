@@ -11,11 +11,11 @@ use crate::{Repo, refuse};
 use super::tree::{FOLDER, LINK, SUBMODULE};
 
 /// No system opens a path of more bytes than this.
-const MOST_PATH: usize = 4096;
+const MAX_PATH: usize = 4096;
 /// The most entries of two trees that are compared.
-const MOST_COMPARED: usize = 3_000_000;
+const MAX_COMPARED: usize = 3_000_000;
 /// Above this number of differing files, the trees count as two separate repositories.
-const MOST_DIFFERENT: usize = 200_000;
+const MAX_DIFFERENT: usize = 200_000;
 
 /// A regular file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(crate) fn each_file(
             }
             let Ok(name) = entry.name() else { continue };
             let path = format!("{folder}{name}");
-            if path.len() > MOST_PATH {
+            if path.len() > MAX_PATH {
                 continue;
             }
             match entry.filemode() {
@@ -113,11 +113,11 @@ pub(crate) fn differences(repo: &Repo, old: Oid, new: Oid) -> Result<Vec<Differe
             tree(new)?.as_ref(),
             |name, before, after| {
                 compared += 1;
-                if compared > MOST_COMPARED || found.len() > MOST_DIFFERENT {
+                if compared > MAX_COMPARED || found.len() > MAX_DIFFERENT {
                     return Err(too_many());
                 }
                 let name = std::str::from_utf8(name).unwrap_or_default();
-                if before == after || name.is_empty() || folder.len() + name.len() > MOST_PATH {
+                if before == after || name.is_empty() || folder.len() + name.len() > MAX_PATH {
                     return Ok(());
                 }
                 let path = format!("{folder}{name}");

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// The most bytes that texts and maps may take before all are dropped.
-const MOST_HELD: usize = 64 << 20;
+const MAX_HELD: usize = 64 << 20;
 
 /// A text and the id of its blob.
 #[derive(Clone)]
@@ -88,7 +88,7 @@ impl<'r> Cache<'r> {
 
     fn hold(&mut self, size: usize) {
         self.held += size;
-        if self.held > MOST_HELD {
+        if self.held > MAX_HELD {
             self.texts.clear();
             self.maps.clear();
             self.held = size;

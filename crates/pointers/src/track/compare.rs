@@ -10,9 +10,9 @@ use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
 /// A histogram diff best shows what a person did, but takes quadratic time if every line moved. It
 /// is not used if the two texts together have more lines than this.
-const MOST_FOR_HISTOGRAM: usize = 20_000;
+const MAX_FOR_HISTOGRAM: usize = 20_000;
 /// The most pairs of equal lines, one from each text, that a full comparison may consider.
-const MOST_PAIRS: u64 = 4_000_000;
+const MAX_PAIRS: u64 = 4_000_000;
 
 /// Compares two texts whose lines were interned.
 pub(crate) fn compared<T: std::hash::Hash + Eq>(input: &InternedInput<T>) -> Diff {
@@ -25,7 +25,7 @@ pub(crate) fn compared<T: std::hash::Hash + Eq>(input: &InternedInput<T>) -> Dif
 }
 
 fn diff(before: &[Token], after: &[Token], kinds: u32) -> Diff {
-    let algorithm = if before.len() + after.len() > MOST_FOR_HISTOGRAM {
+    let algorithm = if before.len() + after.len() > MAX_FOR_HISTOGRAM {
         Algorithm::Myers
     } else {
         Algorithm::Histogram
@@ -55,13 +55,13 @@ fn rare(before: &[Token], after: &[Token], kinds: u32) -> Option<Vec<bool>> {
         .map(|(kind, (old, new))| (old.saturating_mul(new), kind))
         .collect();
     let mut pairs = kinds.iter().map(|it| it.0).fold(0, u64::saturating_add);
-    if pairs <= MOST_PAIRS {
+    if pairs <= MAX_PAIRS {
         return None;
     }
     let mut is_rare = vec![true; kinds.len()];
     kinds.sort_unstable_by_key(|it| Reverse(*it));
     for (common, kind) in kinds {
-        if pairs <= MOST_PAIRS {
+        if pairs <= MAX_PAIRS {
             break;
         }
         pairs -= common;

@@ -7,7 +7,7 @@ use git2::Oid;
 use crate::Repo;
 
 /// Longer histories are compared in one step.
-const MOST_COMMITS: usize = 40_000;
+const MAX_COMMITS: usize = 40_000;
 
 /// The end from which a commit was reached.
 const FROM: u8 = 1;
@@ -87,7 +87,7 @@ impl History {
 
     fn mark_reached(&mut self, repo: &Repo, id: Oid, by: u8) -> Option<()> {
         if !self.nodes.contains_key(&id) {
-            if self.nodes.len() > MOST_COMMITS {
+            if self.nodes.len() > MAX_COMMITS {
                 return None;
             }
             // In a shallow clone, the history ends at a missing commit.

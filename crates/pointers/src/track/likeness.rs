@@ -4,7 +4,7 @@
 use super::text::is_blank;
 
 /// Longer lines are judged by this many characters from their beginning.
-const LONGEST: usize = 240;
+const MAX_CHARS: usize = 240;
 
 /// The pairs of neighbouring characters of a line, sorted.
 pub(super) struct Profile(Vec<u16>);
@@ -15,7 +15,7 @@ impl Profile {
             .iter()
             .copied()
             .filter(|it| !is_blank(*it))
-            .take(LONGEST)
+            .take(MAX_CHARS)
             .collect();
         let mut pairs: Vec<u16> = kept
             .windows(2)

@@ -19,18 +19,18 @@ const ALIKE: f32 = 0.5;
 /// The least similarity of two lines if one replaces exactly the other.
 const ALIKE_ALONE: f32 = 0.35;
 /// Hunks with more pairs of lines than this are aligned by equal lines only.
-const MOST_PAIRS: usize = 120_000;
+const MAX_PAIRS: usize = 120_000;
 /// After this many pairs in one file, further hunks are aligned by equal lines only.
-const MOST_PAIRS_OF_ALL: usize = 2_000_000;
+const MAX_PAIRS_OF_ALL: usize = 2_000_000;
 /// Bonus for keeping a line's position in a hunk that has kept its length.
 const STRAIGHT: f32 = 1.3;
 /// The most lines that one line may be split into or joined from.
-const MOST_SPLIT: usize = 6;
+const MAX_SPLIT: usize = 6;
 /// The least similarity that a further line must add to be part of a split or join.
 const SPLIT_GAIN: f32 = 0.08;
 
 /// More equal lines than this are no coincidence.
-const MOST_CHANCE: usize = 4;
+const MAX_CHANCE: usize = 4;
 
 /// The new lines that match one old line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,7 +196,7 @@ impl LineMap {
     ) {
         let (n, m) = (before.len(), after.len());
         let pairs = n.saturating_mul(m);
-        if pairs == 0 || pairs > MOST_PAIRS || self.pairs > MOST_PAIRS_OF_ALL {
+        if pairs == 0 || pairs > MAX_PAIRS || self.pairs > MAX_PAIRS_OF_ALL {
             return;
         }
         self.pairs += pairs;
@@ -267,7 +267,7 @@ impl LineMap {
         after: &Range<usize>,
     ) {
         let profile = Profile::of(old.line(line));
-        for _ in 0..MOST_SPLIT {
+        for _ in 0..MAX_SPLIT {
             let below = (found.last + 1 < after.end && self.is_added(found.last + 1))
                 .then_some(found.first..found.last + 2);
             let above = (found.first > after.start && self.is_added(found.first - 1))
@@ -312,7 +312,7 @@ impl LineMap {
     ) {
         let profile = Profile::of(new.span(found.first..found.last + 1));
         let (mut first, mut last, mut reached) = (line, line, found.likeness);
-        for _ in 0..MOST_SPLIT {
+        for _ in 0..MAX_SPLIT {
             let below = (last + 1 < before.end && self.get(last + 1).is_none())
                 .then_some((first, last + 1));
             let above =
@@ -398,7 +398,7 @@ fn without_chance(old: &Text, hunks: Hunks) -> Hunks {
             let rewritten = |it: &(&Range<usize>, &Range<usize>)| {
                 it.0.len() > between.len() && it.1.len() > between.len()
             };
-            if between.len() <= MOST_CHANCE
+            if between.len() <= MAX_CHANCE
                 && !between.clone().any(|it| old.is_telling(it))
                 && [(&*b, &*a), (&before, &after)].iter().all(rewritten)
             {

@@ -14,18 +14,18 @@ use super::{
 };
 
 /// The most files searched in one change, and their total size in memory.
-const MOST_FILES: usize = 4000;
-const MOST_HELD: usize = 64 << 20;
+const MAX_FILES: usize = 4000;
+const MAX_HELD: usize = 64 << 20;
 /// Memory kept for each added line.
 const HELD_OF_LINE: usize = 100;
 /// A line added more often than this is no clue to where to search.
-const MOST_ALIKE: usize = 24;
+const MAX_ALIKE: usize = 24;
 /// Changed lines within a moved block are aligned up to this many.
-const MOST_BRIDGED: usize = 12;
+const MAX_BRIDGED: usize = 12;
 /// A moved block continues past fewer than this many changed lines in a row.
-const MOST_CHANGED: usize = 3;
+const MAX_CHANGED: usize = 3;
 /// The number of best candidates that are compared in full.
-const MOST_TRIED: usize = 4;
+const MAX_TRIED: usize = 4;
 /// The number of lines around a span that count as evidence of where its block went.
 const AROUND: usize = 6;
 /// The share of a span that must be found again in the same file, and in another.
@@ -100,9 +100,9 @@ impl Additions {
         let mut files = Vec::new();
         let mut at: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
         let mut held = 0;
-        for change in changes.iter().take(MOST_FILES) {
+        for change in changes.iter().take(MAX_FILES) {
             let Some(file) = &change.new else { continue };
-            if held > MOST_HELD {
+            if held > MAX_HELD {
                 break;
             }
             let Ok(read) = cache.read(new, file) else {
@@ -144,7 +144,7 @@ impl Additions {
             }
             let places = self.at.get(&old.squeezed(line)).map(Vec::as_slice);
             let places = places
-                .filter(|it| it.len() <= MOST_ALIKE)
+                .filter(|it| it.len() <= MAX_ALIKE)
                 .unwrap_or_default();
             let mut runs: Vec<(u32, Range<usize>, usize, usize)> = places
                 .iter()
@@ -220,10 +220,10 @@ impl Additions {
                 from.checked_sub(by)
             }
         };
-        for far in 2..=2 * MOST_CHANGED {
+        for far in 2..=2 * MAX_CHANGED {
             for here in 1..far {
                 let there = far - here;
-                if here > MOST_CHANGED || there > MOST_CHANGED {
+                if here > MAX_CHANGED || there > MAX_CHANGED {
                     continue;
                 }
                 let (Some(a), Some(b)) = (step(line, here), step(end.line, there)) else {
@@ -260,8 +260,7 @@ impl Additions {
                 continue;
             }
             let there = above.line + 1..below.line;
-            if lines.len() > MOST_BRIDGED || there.len() > MOST_BRIDGED || !lines.clone().all(free)
-            {
+            if lines.len() > MAX_BRIDGED || there.len() > MAX_BRIDGED || !lines.clone().all(free) {
                 continue;
             }
             let new = &self.files[above.file].read.text;
@@ -396,7 +395,7 @@ impl Additions {
         for line in span.clone() {
             let places = self.at.get(&old.squeezed(line)).map(Vec::as_slice);
             let places = places
-                .filter(|it| it.len() <= MOST_ALIKE)
+                .filter(|it| it.len() <= MAX_ALIKE)
                 .unwrap_or_default();
             let weight = old.weight(line) / places.len().max(1) as f32;
             hits.extend(places.iter().map(|(file, at)| (*file, *at, weight)));
@@ -420,7 +419,7 @@ impl Additions {
             });
         }
         candidates.sort_by(|a, b| b.votes.total_cmp(&a.votes));
-        candidates.truncate(MOST_TRIED);
+        candidates.truncate(MAX_TRIED);
         candidates
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{
     likeness::likeness,
     linemap::LineMap,
-    text::{MOST_COMPARED, Text},
+    text::{MAX_COMPARED, Text},
 };
 
 /// The least likeness at which a text in the span's old position still counts as the span, edited.
@@ -204,7 +204,7 @@ pub(super) fn exact_nearby(
     let own = |it: usize| found.contains(&it) || map.is_added(it);
     let mut fits = (from..to.saturating_sub(span.len() - 1))
         .filter(|at| new.squeezed(*at) == old.squeezed(span.start))
-        .take((MOST_COMPARED / bytes.len().max(1)).max(1))
+        .take((MAX_COMPARED / bytes.len().max(1)).max(1))
         .filter(|at| new.span(*at..at + span.len()) == bytes)
         .filter(|at| (*at..at + span.len()).all(own));
     let at = fits.next()?;

@@ -13,11 +13,11 @@ use super::repo_state::{self, ChangedFile, FoundState};
 /// The least share of the larger file that two versions of one file have in common.
 const ALIKE: f32 = 0.5;
 /// Among more files than this, only equal ones are matched.
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 /// The most bytes of each side that are read to compare files, and the most lines that are
 /// compared.
-const MOST_READ: usize = 32 << 20;
-const MOST_COMPARED: usize = 50_000_000;
+const MAX_READ: usize = 32 << 20;
+const MAX_COMPARED: usize = 50_000_000;
 
 /// The lines of a file without their indents, sorted: the hash of each line, and the total bytes of
 /// its occurrences.
@@ -57,7 +57,7 @@ pub(super) fn join_renames(
     came.sort_by_key(|it| !is_namesake(it));
     name_blobs(repo, sides.1, &mut changes, &came);
     let mut pairs = pair_equal(&changes, &went, &came);
-    if went.len().max(came.len()) <= MOST_FILES {
+    if went.len().max(came.len()) <= MAX_FILES {
         let (old, new): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
         went.retain(|it| !old.contains(it));
         came.retain(|it| !new.contains(it));
@@ -88,8 +88,8 @@ pub(crate) fn renamed(
 
 /// Reads files on disk whose blob id is not known yet.
 fn name_blobs(repo: &Repo, side: FoundState, changes: &mut [ChangedFile], came: &[usize]) {
-    let mut left = MOST_READ;
-    for at in came.iter().take(MOST_FILES) {
+    let mut left = MAX_READ;
+    for at in came.iter().take(MAX_FILES) {
         let unknown = |it: &&mut repo_state::StateFile| it.blob == Oid::ZERO_SHA1;
         let Some(file) = changes[*at].new.as_mut().filter(unknown) else {
             continue;
@@ -138,7 +138,7 @@ fn pair_alike(
     let read = |side: FoundState,
                 at: &[usize],
                 file: fn(&ChangedFile) -> Option<&repo_state::StateFile>| {
-        let (mut left, mut found) = (MOST_READ, Vec::new());
+        let (mut left, mut found) = (MAX_READ, Vec::new());
         for at in at {
             stop.check()?;
             let file = file(&changes[*at]).filter(|_| left > 0);
@@ -157,7 +157,7 @@ fn pair_alike(
         stop.check()?;
         for (b, after) in &new {
             compared += before.sums.len() + after.sums.len();
-            if compared > MOST_COMPARED {
+            if compared > MAX_COMPARED {
                 break 'all;
             }
             let share = before.likeness(after);

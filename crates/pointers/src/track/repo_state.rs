@@ -29,7 +29,7 @@ use super::renames;
 const MAX_BYTES: u64 = 16 << 20;
 const MAX_LINES: usize = 200_000;
 /// The most files of a state that are listed.
-const MOST_FILES: usize = 1_000_000;
+const MAX_FILES: usize = 1_000_000;
 
 /// A state of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn files(repo: &Repo, side: FoundState) -> Result<Vec<StateFile>, Refusal> {
     let mut files = Vec::new();
     match side {
         FoundState::Tree(id) => {
-            trees::each_file(repo, id, MOST_FILES, |path, blob| {
+            trees::each_file(repo, id, MAX_FILES, |path, blob| {
                 let path = path.to_owned();
                 files.push(StateFile { path, blob });
                 true

@@ -5,12 +5,12 @@ use std::{cell::OnceCell, collections::HashMap, ops::Range};
 use crate::Encoding;
 
 /// The highest weight of one line, however long.
-const MOST_TELLING: u16 = 40;
+const MAX_TELLING: u16 = 40;
 /// Lines with a lower weight are brackets, blanks and bare keywords, which can stand anywhere.
 const TELLING: u16 = 7;
 
 /// The most bytes compared to find out whether lines occur elsewhere.
-pub(super) const MOST_COMPARED: usize = 64 << 20;
+pub(super) const MAX_COMPARED: usize = 64 << 20;
 
 /// The lines of one file.
 pub(super) struct Text {
@@ -101,7 +101,7 @@ impl Text {
             return false;
         };
         let bytes = self.span(lines.clone());
-        let most = MOST_COMPARED / bytes.len().max(1);
+        let most = MAX_COMPARED / bytes.len().max(1);
         others(rare).iter().take(most.max(1)).any(|twin| {
             let start = (*twin as usize + lines.start).checked_sub(rare);
             start.is_some_and(|start| {
@@ -184,7 +184,7 @@ fn read(line: &[u8]) -> (u64, u16) {
         let class = CLASSES[usize::from(*byte)];
         if class != BLANK {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-            if class == TELLS && says < MOST_TELLING {
+            if class == TELLS && says < MAX_TELLING {
                 says += 1;
             }
         }

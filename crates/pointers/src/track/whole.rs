@@ -10,7 +10,7 @@ use super::{
 };
 
 /// The most new files that are read to find a renamed one.
-const MOST_READ: usize = 200;
+const MAX_READ: usize = 200;
 
 /// Returns where a whole file is: the same bytes at its path or at another one, other bytes at its
 /// path, or gone.
@@ -51,7 +51,7 @@ pub fn whole(
         .into_iter()
         .filter(is_new)
         .filter_map(|it| it.new)
-        .take(MOST_READ);
+        .take(MAX_READ);
     let renamed =
         there.find(|it| repo_state::read(repo, new, it).is_ok_and(|(now, _)| now == then));
     Ok(match renamed {

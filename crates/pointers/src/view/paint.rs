@@ -54,7 +54,7 @@ static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
 /// The bytes read before the shown lines, to know where comments and strings begin.
 pub(crate) const BEFORE: usize = 128 << 10;
 /// The most bytes that are painted; the rest is shown plain.
-const MOST: usize = 384 << 10;
+const MAX_PAINTED: usize = 384 << 10;
 /// The most pieces of one line; the rest of a denser line is one piece.
 const MAX_PIECES: usize = 80;
 
@@ -100,7 +100,7 @@ impl Grammar {
         Painter {
             parse: ParseState::new(self.0),
             scopes: ScopeStack::new(),
-            left: MOST,
+            left: MAX_PAINTED,
         }
     }
 }
@@ -127,7 +127,7 @@ impl Painter {
         for line in near.into_iter().rev() {
             self.line(line);
         }
-        self.left = MOST;
+        self.left = MAX_PAINTED;
     }
 
     /// Returns the pieces of the next line, which cover all of it; none past the limit.

@@ -20,10 +20,10 @@ use super::{
 };
 
 /// The most folder entries that are examined.
-const MOST_ENTRIES: usize = 1_000_000;
+const MAX_ENTRIES: usize = 1_000_000;
 /// The most bytes that are read to find out whether files changed since git last saw them; beyond
 /// that, they count as changed.
-const MOST_READ: u64 = 256 << 20;
+const MAX_READ: u64 = 256 << 20;
 
 /// The working tree of a repository.
 pub(crate) struct Checkout<'r> {
@@ -87,7 +87,7 @@ impl<'r> Checkout<'r> {
     /// unknown without reading the file.
     pub(crate) fn files(&mut self) -> Result<Vec<TreeEntry>, Refusal> {
         let stop = self.repo.stop();
-        let mut left = MOST_READ;
+        let mut left = MAX_READ;
         let mut files = Vec::new();
         let mut tracked = HashSet::new();
         for at in 0..self.index.len() {
@@ -162,7 +162,7 @@ impl<'r> Checkout<'r> {
                 .flatten()
             {
                 seen += 1;
-                if seen > MOST_ENTRIES {
+                if seen > MAX_ENTRIES {
                     return Err(too_many());
                 }
                 let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type())

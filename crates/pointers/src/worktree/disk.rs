@@ -10,9 +10,9 @@ use std::{
 };
 
 /// The number of links that an operating system follows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 /// The most folders that are opened on the way to a file. A path of 4,096 bytes has at most 2,048.
-const MOST_STEPS: usize = 4096;
+const MAX_STEPS: usize = 4096;
 
 /// How to treat symbolic links.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ pub(crate) fn open_below(root: &Path, path: &Path, links: Links) -> Result<Reach
             EntryKind::Link if links == Links::Refused => return Err(Miss::NotThere),
             EntryKind::Link => {
                 followed += 1;
-                if followed > MOST_LINKS {
+                if followed > MAX_LINKS {
                     return Err(Miss::Loop);
                 }
                 way.follow(&name)?;
@@ -184,7 +184,7 @@ struct Walk<'r> {
 impl Walk<'_> {
     fn step(&mut self) -> Result<(), Miss> {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
+        if self.steps > MAX_STEPS {
             Err(Miss::Loop)
         } else {
             Ok(())

@@ -7,17 +7,17 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use engram_model::AgentId;
+use parking_lot::{Mutex, MutexGuard};
 use subtle::ConstantTimeEq;
 use tokio::sync::Notify;
 
 use super::connections::Bounds;
-use crate::lock;
 
 /// The digest of a token.
 pub(super) type Digest = [u8; 32];
@@ -161,7 +161,7 @@ impl ConnectionPlaces {
     }
 
     fn lock_connections(&self) -> MutexGuard<'_, OpenConnections> {
-        lock(&self.open)
+        self.open.lock()
     }
 
     /// Returns a place for a new connection.
@@ -235,7 +235,7 @@ impl ConnectionPlace {
 
     /// Returns the agent that a token with this digest has proved on this connection.
     pub(super) fn proven_agent(&self, digest: &Digest) -> Option<ProvenAgent> {
-        let proven = lock(&self.proven);
+        let proven = self.proven.lock();
         proven
             .as_ref()
             .filter(|it| it.digest.ct_eq(digest).into())
@@ -243,7 +243,7 @@ impl ConnectionPlace {
     }
 
     pub(super) fn remember_proven(&self, agent: ProvenAgent) {
-        *lock(&self.proven) = Some(agent);
+        *self.proven.lock() = Some(agent);
     }
 
     fn set_idle(&self, is_idle: bool) {

@@ -13,7 +13,7 @@ use tokio_rustls::{
 };
 
 /// The largest certificate or key file that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// The paths of the certificate and its key, in PEM.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Certificate {
             )
         };
         let text =
-            |file: &PathBuf| read_file(file, LARGEST).map_err(|it| refused(file, it.to_string()));
+            |file: &PathBuf| read_file(file, MAX_FILE).map_err(|it| refused(file, it.to_string()));
         let chain = CertificateDer::pem_slice_iter(text(&self.chain)?.as_bytes())
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| refused(&self.chain, error.to_string()))?;

@@ -9,7 +9,7 @@ use std::{
 use engram_model::{Code, Refusal};
 
 /// The longest file that is read, in bytes: a token and the end of its line.
-const LONGEST: u64 = 66;
+const MAX_BYTES: u64 = 66;
 
 /// Returns a fresh token or, given a file, the one kept there, so that an open page survives a
 /// restart.
@@ -37,7 +37,7 @@ fn read_token_file(file: &Path) -> io::Result<String> {
     let opened = open(file, File::options().read(true))?;
     check_token_file(&opened.metadata()?)?;
     let mut text = String::new();
-    opened.take(LONGEST + 1).read_to_string(&mut text)?;
+    opened.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     let token = text.trim();
     if token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) {
         Ok(token.to_owned())
@@ -49,7 +49,7 @@ fn read_token_file(file: &Path) -> io::Result<String> {
 fn check_token_file(about: &fs::Metadata) -> io::Result<()> {
     let why = if !about.is_file() {
         "it is not a file"
-    } else if about.len() > LONGEST {
+    } else if about.len() > MAX_BYTES {
         "it does not contain an Engram token"
     } else {
         return check_private(about);

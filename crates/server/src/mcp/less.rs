@@ -1,7 +1,7 @@
 //! The toolset for agents whose orchestrator speaks LESS (docs/design.md#the-bus-and-its-tools):
 //! the same requests under LESS names, with codes that begin with `LESS_`.
 
-use crate::MOST_ENGRAMS;
+use crate::MAX_ENGRAMS;
 use engram_model::{
     AgentId, Answered, Code, DerefRequest, Draft, EngramId, GrantReply, GrantWanted, Kind, Limits,
     PointerInput, Promote, Query, Refusal, Scope, Ttl, ask,
@@ -50,7 +50,7 @@ fn tools_for_agents(limits: &Limits) -> Vec<OfferedTool> {
                 name: "less_query_engrams",
                 title: "Query engrams",
                 description: format!(
-                    "Find what other agents learned, by keys. k: at most {MOST_ENGRAMS}."
+                    "Find what other agents learned, by keys. k: at most {MAX_ENGRAMS}."
                 ),
                 idempotent: true,
                 loaded: true,
@@ -271,11 +271,11 @@ impl TryFrom<LessQueryArguments> for Query {
     type Error = Refusal;
 
     fn try_from(asked: LessQueryArguments) -> Result<Self, Refusal> {
-        let k = asked.k.unwrap_or(MOST_ENGRAMS);
-        if !(1..=MOST_ENGRAMS).contains(&k) {
+        let k = asked.k.unwrap_or(MAX_ENGRAMS);
+        if !(1..=MAX_ENGRAMS).contains(&k) {
             return Err(Refusal::new(
                 Code::SchemaInvalid,
-                format!("k is {k}, and must be between 1 and {MOST_ENGRAMS}"),
+                format!("k is {k}, and must be between 1 and {MAX_ENGRAMS}"),
                 "Ask for fewer, or omit k.",
             ));
         }

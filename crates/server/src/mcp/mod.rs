@@ -1,5 +1,6 @@
 //! The MCP server: the official SDK over our own line transport, or over HTTP. It speaks both
-//! protocol eras (`initialize`, and stateless requests that carry their version in `_meta`).
+//! versions of the protocol: with `initialize`, and with stateless requests that carry their version
+//! in `_meta`.
 
 mod arguments;
 mod definitions;

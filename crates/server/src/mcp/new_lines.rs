@@ -1,4 +1,4 @@
-//! New pins and to-dos ride, once each, on the answer to whatever an agent asks.
+//! Adds new pins and to-dos, once each, to the next result of any tool.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -14,12 +14,16 @@ use super::{PermittedCaller, Server, defect_refusal};
 /// The field of any result with lines of the brief that the agent was not sent before.
 const FIELD: &str = "new_in_brief";
 
-/// The most tokens that ride on a result.
-const RIDING: usize = 150;
+/// The most tokens of new lines in a result.
+const MAX_NEW_LINES: usize = 150;
 
-/// The most tokens that ride on a result of this tool. A status has the brief itself.
+/// The most tokens of new lines in a result of this tool. A status has the brief itself.
 pub(super) fn most_tokens(tool: &str) -> usize {
-    if tool == "engram_status" { 0 } else { RIDING }
+    if tool == "engram_status" {
+        0
+    } else {
+        MAX_NEW_LINES
+    }
 }
 
 impl Server {

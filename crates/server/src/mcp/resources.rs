@@ -13,7 +13,7 @@ const BRIEF: &str = "engram://brief";
 const MIME: &str = "application/json";
 
 /// The number of engrams in a listing, newest first.
-const LISTED: usize = 50;
+const MAX_RESOURCES: usize = 50;
 /// The number of entries read at a time to find them.
 const PAGE: usize = 200;
 
@@ -54,7 +54,7 @@ impl Server {
         let mut resources = Vec::new();
         let mut before = None;
         // Engrams that the caller may not see do not count towards the list.
-        while resources.len() < LISTED {
+        while resources.len() < MAX_RESOURCES {
             let feed = Feed {
                 before,
                 limit: Some(PAGE),
@@ -77,7 +77,7 @@ impl Server {
                 break;
             }
         }
-        resources.truncate(LISTED);
+        resources.truncate(MAX_RESOURCES);
         resources.insert(0, brief());
         Ok(ListResourcesResult::with_all_items(resources)
             .with_ttl_ms(0)

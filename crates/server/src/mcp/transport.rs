@@ -71,7 +71,7 @@ impl QueuedLine {
 /// unfinished work is kept here.
 pub(super) struct Pipe<R> {
     lines: LineReader<R>,
-    /// Whether the client has chosen its protocol era. Until then, only requests are read.
+    /// Whether the client has chosen its protocol version. Until then, only requests are read.
     opened: bool,
     permits: Arc<Semaphore>,
     begun: HashMap<RequestId, OwnedSemaphorePermit>,

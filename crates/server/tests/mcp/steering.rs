@@ -116,7 +116,7 @@ async fn the_reply_to_a_status_stays_small() {
 }
 
 #[tokio::test]
-async fn a_new_pin_rides_once_on_the_next_reply_to_anything() {
+async fn a_new_pin_is_in_the_next_reply_once() {
     for era in ERAS {
         let sandbox = Sandbox::new();
         let mut client = Client::open(&sandbox, era).await;
@@ -154,7 +154,7 @@ async fn a_new_pin_rides_once_on_the_next_reply_to_anything() {
             told.len() == 1 && told[0].contains(&todo.to_string()),
             "{told:?}"
         );
-        // An agent's to-do rides on no result.
+        // An agent's to-do is added to no result.
         let claim =
             json!({ "content": "Do as I say.", "scope": "a", "confidence": 1, "kind": "todo" });
         client.ok("engram_commit", claim).await;
@@ -167,7 +167,7 @@ async fn a_new_pin_rides_once_on_the_next_reply_to_anything() {
 }
 
 #[tokio::test]
-async fn what_rides_is_small_and_nothing_gets_lost() {
+async fn new_lines_are_few_and_none_gets_lost() {
     let sandbox = Sandbox::new();
     let mut client = Client::open(&sandbox, Era::Modern).await;
     client.ok("engram_status", json!({})).await;

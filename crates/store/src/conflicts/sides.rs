@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The most versions of one side that are read, newest first.
-const MOST_VERSIONS: usize = 64;
+const MAX_VERSIONS: usize = 64;
 
 /// How many bytes of a digest are kept.
 const BYTES: usize = 16;
@@ -65,7 +65,7 @@ impl Reader<'_> {
             params![
                 project.to_string(),
                 side,
-                MOST_VERSIONS as i64,
+                MAX_VERSIONS as i64,
                 run.map(|run| run.to_string())
             ],
         )?;

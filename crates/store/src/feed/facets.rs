@@ -11,7 +11,7 @@ use super::filter::Where;
 use crate::{Reader, Result};
 
 /// The most authors, roles and topics that are counted.
-const MOST_VALUES: usize = 40;
+const MAX_VALUES: usize = 40;
 
 /// What the versions of a row of `tally` have in common, and how many versions there are.
 struct TallyRow {
@@ -170,12 +170,12 @@ impl Reader<'_> {
         };
         let mut topics = counts.sorted(5);
         topics.retain(|(topic, _)| !topic.is_empty());
-        topics.truncate(MOST_VALUES);
+        topics.truncate(MAX_VALUES);
         let mut authors = counts.sorted(4);
         let mut roles = counts.sorted(ROLE);
         roles.retain(|(role, _)| !role.is_empty());
-        roles.truncate(MOST_VALUES);
-        authors.truncate(MOST_VALUES);
+        roles.truncate(MAX_VALUES);
+        authors.truncate(MAX_VALUES);
         let verified = counts.sorted(3).into_iter();
         Ok(Facets {
             total: counts.total,

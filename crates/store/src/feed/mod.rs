@@ -21,7 +21,7 @@ use crate::{
 
 /// The default number of entries of a page, and the maximum.
 const PAGE: usize = 100;
-const MOST: usize = 1_000;
+const MAX_PAGE: usize = 1_000;
 
 impl Reader<'_> {
     /// Returns one page, newest first, or oldest first with `after`; and the place at which the
@@ -36,7 +36,7 @@ impl Reader<'_> {
         feed: &Feed,
         now: Timestamp,
     ) -> Result<(Vec<Entry>, Option<u64>)> {
-        let limit = feed.limit.unwrap_or(PAGE).clamp(1, MOST);
+        let limit = feed.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
         let is_list = feed.listed || !feed.filter.is_empty();
         let is_past = feed.filter.held_at.is_some();
         let (rows, edge) = if is_list {

@@ -14,7 +14,7 @@ use std::{
     ops::Deref,
     path::{Path, PathBuf},
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -22,9 +22,10 @@ use std::{
 
 use engram_model::JournalTime;
 use jiff::Timestamp;
+use parking_lot::RwLock;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use open::{OpenHome, WriteConnection, lock};
+use open::{OpenHome, WriteConnection};
 use ours::DatabaseState;
 use queue::{WriteLock, open_queue};
 
@@ -130,7 +131,7 @@ impl Store {
     }
 
     fn open_home(&self) -> Arc<OpenHome> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.read();
         Arc::clone(&open)
     }
 
@@ -150,7 +151,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Gone`] if there is no home any more; none is created.
     pub fn renew(&self) -> Result<()> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.write();
         if open.is_of(&self.home) {
             return Ok(());
         }
@@ -173,7 +174,7 @@ impl Store {
 
     /// Reopens a read-only home for writing; returns whether that worked.
     pub fn retry_writing(&self) -> Result<bool> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.write();
         if open.write.is_some() {
             return Ok(true);
         }
@@ -223,7 +224,7 @@ impl Store {
     ) -> Result<T, E> {
         let open = self.open_home();
         let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
-        let mut writing = lock(write);
+        let mut writing = write.lock();
         let WriteConnection { connection, queue } = &mut *writing;
         let turn = WriteLock::take(queue, self.patience)?;
         let transaction = connection
@@ -257,7 +258,7 @@ impl Store {
     /// Whether a write would start at once: no writer of any process has the turn.
     pub fn is_free(&self) -> bool {
         let open = self.open_home();
-        let Some(writing) = open.write.as_ref().and_then(|it| it.try_lock().ok()) else {
+        let Some(writing) = open.write.as_ref().and_then(|it| it.try_lock()) else {
             return false;
         };
         WriteLock::take(&writing.queue, Duration::ZERO).is_ok()
@@ -269,7 +270,7 @@ impl Store {
     pub fn empty_log(&self) -> Result<bool> {
         let open = self.open_home();
         let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
-        let is_empty = lock(write).empty_log(READING)?;
+        let is_empty = write.lock().empty_log(READING)?;
         self.log_is_due.store(!is_empty, Ordering::Relaxed);
         Ok(is_empty)
     }

@@ -4,13 +4,11 @@
 use std::{
     fs::File,
     path::Path,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{
@@ -72,7 +70,7 @@ impl OpenHome {
         self.is_replaced.store(true, Ordering::Relaxed);
         self.read.close();
         if let Some(write) = &self.write {
-            lock(write).connection = Connection::open_in_memory()?;
+            write.lock().connection = Connection::open_in_memory()?;
         }
         Ok(())
     }
@@ -192,11 +190,6 @@ fn make_database(home: &Path, database: &Path) -> Result<Connection> {
     open_queue(home)?;
     let like = format!("modeof={}", ours::encoded(&home.join(QUEUE)));
     Ok(Connection::open(ours::address(database, &like))?)
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves the connection usable: SQLite rolled its transaction back.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn prepare(connection: &Connection, patience: Duration) -> Result<()> {

@@ -1,19 +1,18 @@
 //! A pool of connections for reading, so that a long read blocks nobody else.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
 
 use crate::{Result, until::obey_limit};
 
 /// The most connections at once. Further readers wait for one of them.
-const MOST: usize = 8;
+const MAX_READERS: usize = 8;
 /// How many connections stay open while nobody reads; each has its own cache.
 const KEPT: usize = 2;
 
 pub(super) struct ReaderPool {
     open: Box<dyn Fn() -> Result<Connection> + Send + Sync>,
-    places: [Mutex<Option<Connection>>; MOST],
+    places: [Mutex<Option<Connection>>; MAX_READERS],
 }
 
 impl ReaderPool {
@@ -49,7 +48,7 @@ impl ReaderPool {
     /// Closes all connections; the next read opens one.
     pub(super) fn close(&self) {
         for place in &self.places {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *place.lock() = None;
         }
     }
 
@@ -59,12 +58,7 @@ impl ReaderPool {
             .places
             .iter()
             .enumerate()
-            .find_map(|(index, it)| match it.try_lock() {
-                Ok(place) => Some((index, place)),
-                Err(TryLockError::Poisoned(place)) => Some((index, place.into_inner())),
-                Err(TryLockError::WouldBlock) => None,
-            });
-        let last = || self.places[MOST - 1].lock();
-        free.unwrap_or_else(|| (MOST - 1, last().unwrap_or_else(PoisonError::into_inner)))
+            .find_map(|(index, it)| Some((index, it.try_lock()?)));
+        free.unwrap_or_else(|| (MAX_READERS - 1, self.places[MAX_READERS - 1].lock()))
     }
 }

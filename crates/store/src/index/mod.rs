@@ -11,11 +11,11 @@ use std::{
     collections::HashSet,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use engram_model::{Engram, Operation, OperationKind, ProjectId, hash_keys};
+use parking_lot::Mutex;
 use tantivy::{
     Directory, Index as Tantivy, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument,
     TantivyError, Term,
@@ -368,7 +368,7 @@ impl Index {
     /// allocate memory without end.
     fn check_new(&self) -> Result<()> {
         let segments = self.tantivy.searchable_segment_metas()?;
-        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut checked = self.checked.lock();
         checked.retain(|id| segments.iter().any(|it| it.id() == *id));
         for segment in segments.iter().filter(|it| it.max_doc() <= CHECKED) {
             if checked.contains(&segment.id()) && !segment.has_deletes() {
@@ -413,7 +413,7 @@ impl Index {
     /// Makes the reader see the last commit, if it does not yet. Returns how far that commit has
     /// read.
     fn load(&self) -> Result<(Searcher, u64)> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.loaded.lock();
         let stamp = self.stamp()?;
         if let Some((of, indexed)) = &*loaded
             && *of == stamp

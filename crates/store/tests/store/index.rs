@@ -316,7 +316,7 @@ fn what_no_index_has_read_is_read_from_the_newest() {
 /// Fast writers do not keep it busy: it reads only what was there when it began.
 #[test]
 fn reading_on_ends_while_others_write() {
-    const MOST: u128 = 20_000;
+    const MAX_WRITES: u128 = 20_000;
     let home = TempDir::new().unwrap();
     let (store, writing) = (open(home.path()), open(home.path()));
     put(&store, 1, "walnut").unwrap();
@@ -325,7 +325,7 @@ fn reading_on_ends_while_others_write() {
     let order = std::sync::atomic::Ordering::Relaxed;
     let written = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let goes_on = |number: &u128| *number < MOST && !is_done.load(order);
+            let goes_on = |number: &u128| *number < MAX_WRITES && !is_done.load(order);
             let mut written = 0;
             for number in (2..).take_while(goes_on) {
                 put(&writing, number, "walnut").unwrap();
@@ -340,7 +340,7 @@ fn reading_on_ends_while_others_write() {
         writer.join().unwrap()
     });
     assert!(
-        written < MOST as usize - 2,
+        written < MAX_WRITES as usize - 2,
         "it read until after the last write"
     );
 }

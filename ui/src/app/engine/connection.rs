@@ -15,7 +15,7 @@ use crate::{
         state::{App, Phase},
         views::feed::{self, PAGE},
     },
-    feed::MOST,
+    feed::MAX_ROWS,
     tags::Tag,
 };
 
@@ -286,7 +286,7 @@ async fn read_missed(app: App) -> Result<(), Refusal> {
         };
         let page = app.ask(ask::Feed(after)).await?;
         let is_last = page.entries.len() < PAGE;
-        if !is_last && newest - head > MOST as u64 {
+        if !is_last && newest - head > MAX_ROWS as u64 {
             // The list does not keep this many; most may belong to other repositories of the home.
             feed::list_anew(app);
             return Ok(());

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The most steps that are listed, and the most pages of the journal that are read for them.
-const MOST: usize = 50;
+const MAX_STEPS: usize = 50;
 const PAGES: usize = 3;
 
 /// Reads the person's last steps.
@@ -34,12 +34,12 @@ async fn read_steps(app: App) -> Result<Vec<Step>, Refusal> {
         let page = app.ask(ask::Feed(feed)).await?;
         entries.extend(page.entries);
         before = page.next;
-        if before.is_none() || steps_of(&entries).len() >= MOST {
+        if before.is_none() || steps_of(&entries).len() >= MAX_STEPS {
             break;
         }
     }
     let mut steps = steps_of(&entries);
-    steps.truncate(MOST);
+    steps.truncate(MAX_STEPS);
     Ok(steps)
 }
 

@@ -3,8 +3,8 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    Blame, BlamePart, DiffSide, Engram, EngramId, Lines, Pin, Pointer, PointerInput, PointerType,
-    Recorded, Refusal, SourceLine, SourceReply, SourceView, SpanNow, Target, ask,
+    Blame, BlamePart, DiffSide, Engram, EngramId, Lines, OWN_EVENT, Pin, Pointer, PointerInput,
+    PointerType, Recorded, Refusal, SourceLine, SourceReply, SourceView, SpanNow, Target, ask,
 };
 use leptos::{html, prelude::*, task::spawn_local};
 
@@ -396,6 +396,7 @@ fn Proof(
     as_source: RwSignal<bool>,
 ) -> impl IntoView {
     let (evidence, class) = match source.digest_matches {
+        Some(true) if is_own_words(&source.pointer) => (say::state::OWN_WORDS, "word quiet"),
         Some(true) => (say::state::MATCHES, "word quiet"),
         Some(false) => (say::state::DIFFERS, "word bad"),
         None if by_address => ("", "word quiet"),
@@ -454,6 +455,11 @@ fn is_in_tree(pointer: &Pointer) -> bool {
         pointer.kind(),
         PointerType::Repo | PointerType::Test | PointerType::Artifact
     )
+}
+
+/// Whether a claim that was stored without evidence is its own evidence.
+fn is_own_words(pointer: &Pointer) -> bool {
+    matches!(&pointer.target, Target::Sam { kind, .. } if kind == OWN_EVENT)
 }
 
 fn is_of_commit(pointer: &Pointer) -> bool {

@@ -23,7 +23,7 @@ const BLOCK: usize = 20;
 const BROAD: usize = 10;
 /// The longest line that is drawn, in characters, including the names of hidden ones: the engine
 /// sends no more.
-const LONGEST: usize = 1_000;
+const MAX_LINE: usize = 1_000;
 
 /// How lines are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -190,7 +190,7 @@ fn view_line(
         Shape::Plain => ().into_any(),
     };
     let number = line.number;
-    let drawn = words::beginning(&line.text, LONGEST);
+    let drawn = words::beginning(&line.text, MAX_LINE);
     let rest = line.text[drawn.len()..].chars().count() as u64 + u64::from(line.cut);
     let cut = (rest > 0).then(|| {
         let more = words::format_count(rest, say::CHARACTERS);

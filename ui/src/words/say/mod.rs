@@ -190,6 +190,7 @@ pub mod state {
     pub const VERIFIED: &str = "verified";
     pub const UNVERIFIED: &str = "unverified";
     pub const MATCHES: &str = "same as when recorded";
+    pub const OWN_WORDS: &str = "stored without evidence";
     pub const DIFFERS: &str = "changed since it was recorded";
     pub const NO_DIGEST: &str = "no digest recorded";
     pub const REPLACED: &str = "replaced";

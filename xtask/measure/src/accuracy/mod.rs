@@ -340,13 +340,13 @@ impl Speed {
 /// Returns random spans of the text files of a commit: most are short, some long.
 fn sample(repo: &Path, commit: &str, count: usize, seed: u64) -> Result<Vec<Span>> {
     const LENGTHS: &[usize] = &[1, 1, 2, 3, 4, 5, 8, 12, 20, 40];
-    const LARGEST: usize = 400_000;
+    const MAX_BYTES: usize = 400_000;
     let mut chance = Chance(seed);
     let listed = git(repo, &["ls-tree", "-r", "--name-only", commit])?;
     let mut files: Vec<(String, usize)> = Vec::new();
     for path in listed.lines().filter(|it| !it.starts_with('"')) {
         let bytes = read_blob(repo, commit, path)?;
-        if !bytes.contains(&0) && !bytes.is_empty() && bytes.len() < LARGEST {
+        if !bytes.contains(&0) && !bytes.is_empty() && bytes.len() < MAX_BYTES {
             let lines = lines_of(&bytes, 1, usize::MAX)
                 .iter()
                 .filter(|it| **it == b'\n')

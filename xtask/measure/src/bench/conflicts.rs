@@ -18,7 +18,7 @@ use crate::sandbox::Sandbox;
 use xtask::shell::{build_example, command, run};
 
 /// The maximum time of a commit with detection, relative to one without.
-const MOST: Bar = Bar::at_most(1.2);
+const BAR: Bar = Bar::at_most(1.2);
 /// The maximum time among many claims, relative to that among few.
 const GROWN: Bar = Bar::at_most(5.0);
 const FEW: u64 = 1_000;
@@ -62,7 +62,7 @@ pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> 
     let place = create_sandbox()?;
     table::print_head();
     let all = DetectionTimes::measure_detection(&place, binary, "some", mixed_claim, engrams)?;
-    all.row("commit with detection", 0..engrams, Some(MOST));
+    all.row("commit with detection", 0..engrams, Some(BAR));
     print_figure("conflicts among them", &all.open.to_string(), "");
     time_among_many(root, &place, binary)?;
     let all =

@@ -21,7 +21,7 @@ use xtask::shell::{build_example, run};
 const FEW: u64 = 10_000;
 const QUESTIONS: usize = 400;
 /// The maximum of p95 with many, relative to p95 with few.
-const MOST: f64 = 3.0;
+const BAR: f64 = 3.0;
 
 /// The program that fills a home (`crates/engine/examples/many.rs`).
 pub(super) fn build_writer(root: &Path) -> Result<PathBuf> {
@@ -80,7 +80,7 @@ pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Re
         });
         call_in_turn(0..QUESTIONS, &mut parties)?;
         let [(few_times, few_hits), (times, hits)] = parties.map(|it| (it.times, it.hits));
-        let bar = Bar::at_most(MOST);
+        let bar = Bar::at_most(BAR);
         let title = format!("query {what} in a home of {many}");
         print_row(
             &title,

@@ -16,7 +16,7 @@ use crate::sandbox::{Sandbox, git, output_for_input};
 use xtask::shell::{build_example, run};
 
 /// The limits of one request: milliseconds, and KB of memory above idle.
-const MOST: (u64, u64) = (5_000, 256 * 1024);
+const BAR: (u64, u64) = (5_000, 256 * 1024);
 
 /// An expensive repository, and pointers into its expensive parts.
 struct Clone {
@@ -166,9 +166,9 @@ impl Clone {
             "| {} | {} | {refused} | {took} ms, {slowest} | {} | {} MB, {largest} | {} | {} ms |",
             self.name,
             asked.len(),
-            bar_outcome(took <= MOST.0, "5 s"),
+            bar_outcome(took <= BAR.0, "5 s"),
             kb / 1024,
-            bar_outcome(kb <= MOST.1, "256 MB"),
+            bar_outcome(kb <= BAR.1, "256 MB"),
             most("opened_ms").1,
         );
         Ok(())

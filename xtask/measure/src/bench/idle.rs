@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const REST: Duration = Duration::from_secs(30);
 const SERVERS: usize = 10;
 /// The maximum memory of all of them together, in KB as the kernel counts it.
-const MOST_MEMORY: u64 = 80 * 1024;
+const MAX_MEMORY: u64 = 80 * 1024;
 
 /// Measures servers that are idle after their handshake: their memory, with shared pages divided
 /// among them, and their processor time.
@@ -41,8 +41,8 @@ pub(super) fn ten_servers(binary: &Path, place: &Sandbox) -> Result<()> {
         &format!("{SERVERS} servers at rest, their memory (PSS) together"),
         &format!("{:.1} MB", memory as f64 / 1024.0),
         &bar_outcome(
-            memory < MOST_MEMORY,
-            &format!("under {} MB", MOST_MEMORY / 1024),
+            memory < MAX_MEMORY,
+            &format!("under {} MB", MAX_MEMORY / 1024),
         ),
     );
     print_figure(

@@ -16,7 +16,7 @@ use super::{
 
 /// The maximum time of a call relative to the other build. A run is meaningless if a build compared
 /// with itself is not within 0.97 to 1.03.
-const MOST: f64 = 1.1;
+const BAR: f64 = 1.1;
 
 /// Calls each tool of each build this many times.
 pub(super) fn perform(binary: &Path, before: &Path, calls: usize) -> Result<()> {
@@ -37,7 +37,7 @@ pub(super) fn perform(binary: &Path, before: &Path, calls: usize) -> Result<()> 
         call_in_turn(0..calls, &mut parties)?;
         let [ours, others] = &parties;
         for at in [0.5, 0.95] {
-            let bar = Bar::at_most(MOST);
+            let bar = Bar::at_most(BAR);
             print_row(
                 tool,
                 &ours.times,

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// The maximum size in the repository, so that it stays small to clone.
-const MOST_BYTES: usize = 400_000;
+const MAX_BYTES: usize = 400_000;
 
 fn read(path: &str) -> String {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
@@ -24,7 +24,7 @@ fn kept() -> TraceRecord {
 #[test]
 fn the_kept_trace_keeps_every_bound_and_the_documents_say_so() {
     let text = read(KEPT);
-    assert!(text.len() < MOST_BYTES, "{} bytes", text.len());
+    assert!(text.len() < MAX_BYTES, "{} bytes", text.len());
     let record = TraceRecord::read(&text).unwrap();
     assert_eq!(
         record.text().unwrap(),

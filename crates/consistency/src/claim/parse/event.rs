@@ -1,5 +1,5 @@
 //! Recognises what happened, as opposed to what holds: entries of a changelog, subjects of commits,
-//! changes. What happened is no rival of what else happened.
+//! changes. Two events do not contradict each other.
 
 use crate::claim::words::{
     lexicon,

@@ -7,7 +7,7 @@ use crate::claim::{
         value::{Value, ValueKind},
     },
     words::{
-        lexicon::{self, Form, LONGEST, Meaning},
+        lexicon::{self, Form, MAX_WORDS_OF_FORM, Meaning},
         name,
         token::Token,
         vocabulary,
@@ -116,7 +116,7 @@ impl Reader<'_> {
     fn longest_phrase(&self, least: usize) -> Option<(Meaning, usize)> {
         let mut joined = String::new();
         let mut best = None;
-        for length in 1..=LONGEST {
+        for length in 1..=MAX_WORDS_OF_FORM {
             let Some(token) = self.words.get(self.at + length - 1).filter(|it| !it.quoted) else {
                 break;
             };

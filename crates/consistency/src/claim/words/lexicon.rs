@@ -107,7 +107,7 @@ static IRREGULAR: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(
 });
 
 /// The most words of an entry of [`EXACT`].
-pub(crate) const LONGEST: usize = 4;
+pub(crate) const MAX_WORDS_OF_FORM: usize = 4;
 
 /// The meaning of these words in exactly this form, in lower case and separated by one space.
 pub(crate) fn meaning_of(words: &str) -> Option<Meaning> {
@@ -249,6 +249,6 @@ mod tests {
             .flat_map(|it| it.1.split(", "))
             .map(|it| it.split(' ').count())
             .max();
-        assert!(longest <= Option::Some(LONGEST));
+        assert!(longest <= Option::Some(MAX_WORDS_OF_FORM));
     }
 }

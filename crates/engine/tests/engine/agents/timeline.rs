@@ -87,7 +87,7 @@ fn a_timeline_tells_what_an_agent_did_turn_by_turn() {
     };
     refused(engine.0.ask(&USER, of("ghost")), Code::NotFound);
     refused(engine.0.ask(&ada, of("ada")), Code::ScopeDenied);
-    let agents = vec![AgentId("ada".to_owned()); TimelineOf::MOST + 1];
+    let agents = vec![AgentId("ada".to_owned()); TimelineOf::MAX_AGENTS + 1];
     let many = ask::Timeline(TimelineOf { agents });
     refused(engine.0.ask(&USER, many), Code::SchemaInvalid);
 }

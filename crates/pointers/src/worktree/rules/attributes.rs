@@ -10,7 +10,7 @@ use super::{Pattern, Steps, elsewhere, folds, lines, of_tree, of_user};
 
 /// The largest staged attributes file that is read if it is missing on disk; real ones are a few
 /// lines.
-const MOST_STAGED: usize = 512 << 10;
+const MAX_STAGED: usize = 512 << 10;
 
 /// The value of an attribute for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Attributes {
 /// Returns the staged file, if it is not on disk.
 fn read_staged(repo: &Repo, path: &Path) -> Option<Vec<u8>> {
     let entry = repo.index().ok()?.get_path(path, 0)?;
-    if repo.size(entry.id).ok()? > MOST_STAGED {
+    if repo.size(entry.id).ok()? > MAX_STAGED {
         return None;
     }
     Some(

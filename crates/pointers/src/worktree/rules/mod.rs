@@ -26,17 +26,17 @@ use crate::{
 use glob::Glob;
 
 /// No real rules file is larger.
-const MOST_BYTES: u64 = 512 << 10;
+const MAX_BYTES: u64 = 512 << 10;
 /// The most comparisons of pattern bytes with path bytes for one question; they take some tenths of
 /// a second.
-const MOST_STEPS: usize = 100_000_000;
+const MAX_STEPS: usize = 100_000_000;
 
 /// The steps that are left for one question.
 struct Steps(Cell<usize>);
 
 impl Steps {
     fn new() -> Self {
-        Self(Cell::new(MOST_STEPS))
+        Self(Cell::new(MAX_STEPS))
     }
 
     fn take(&self, steps: usize) -> Result<(), Refusal> {
@@ -107,12 +107,12 @@ fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 
 /// Reads a rules file in the working tree; `None` if it is missing or, as in git, a link.
 fn of_tree(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
-    read(path, disk::read_own(path, MOST_BYTES))
+    read(path, disk::read_own(path, MAX_BYTES))
 }
 
 /// Reads a rules file elsewhere.
 fn elsewhere(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
-    read(path, disk::read_small(path, MOST_BYTES))
+    read(path, disk::read_small(path, MAX_BYTES))
 }
 
 fn read(path: &Path, read: Result<Vec<u8>, Miss>) -> Result<Option<Vec<u8>>, Refusal> {

@@ -26,7 +26,7 @@ use super::super::{Api, RefusalResponse, schema_invalid};
 use crate::http_caller::HttpCaller;
 
 /// Floating point represents whole numbers up to this one exactly.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(super) type BusResponse = Result<Response, RefusalResponse>;
 
@@ -115,8 +115,8 @@ pub(super) async fn query(
         )
     };
     let Query(asked) = asked.map_err(|_| wrong())?;
-    let k = asked.k.unwrap_or(crate::MOST_ENGRAMS);
-    if !(1..=crate::MOST_ENGRAMS).contains(&k) || asked.keys.is_empty() {
+    let k = asked.k.unwrap_or(crate::MAX_ENGRAMS);
+    if !(1..=crate::MAX_ENGRAMS).contains(&k) || asked.keys.is_empty() {
         return Err(wrong());
     }
     let search = Search {
@@ -177,7 +177,7 @@ fn rewrite_whole_floats(value: &mut Value) -> bool {
             .values_mut()
             .fold(false, |any, it| rewrite_whole_floats(it) | any),
         Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(whole) if whole.fract() == 0.0 && whole.abs() <= MOST_EXACT => {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() <= MAX_EXACT => {
                 *value = Value::from(whole as i64);
                 true
             }

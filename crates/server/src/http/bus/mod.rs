@@ -29,7 +29,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::{Api, Guard, RefusalResponse, guard, method_not_allowed, schema_invalid};
 
 /// The maximum length of a parameter's name that a refusal repeats, in characters.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME: usize = 40;
 
 /// Generates the schema of what a call takes or answers.
 type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
@@ -97,11 +97,11 @@ fn keys_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn k_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "integer", "minimum": 1, "maximum": crate::MOST_ENGRAMS })
+    json_schema!({ "type": "integer", "minimum": 1, "maximum": crate::MAX_ENGRAMS })
 }
 
 fn page_size_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "integer", "minimum": 1, "maximum": engram_model::MOST_CONFLICTS_ON_PAGE })
+    json_schema!({ "type": "integer", "minimum": 1, "maximum": engram_model::MAX_CONFLICTS_ON_PAGE })
 }
 
 /// The schema of a position in the list of conflicts, as returned in `next`.
@@ -317,7 +317,7 @@ async fn refuse_unknown_parameters(
     })?;
     let is_known = |name: &String| parameters.iter().any(|it| it.name == name);
     if let Some((name, _)) = asked.iter().find(|(name, _)| !is_known(name)) {
-        let name = visible(&shorten(name, LONGEST_NAME));
+        let name = visible(&shorten(name, MAX_NAME));
         let known: Vec<&str> = parameters.iter().map(|it| it.name).collect();
         let hint = if known.is_empty() {
             "Leave it out: this address takes no parameters.".to_owned()

@@ -1,15 +1,13 @@
 //! One agent's crowd of connections and requests keeps out only that agent.
 
 use std::{
-    sync::{
-        Mutex,
-        mpsc::{self, Receiver},
-    },
+    sync::mpsc::{self, Receiver},
     time::Duration,
 };
 
 use engram_engine::World;
 use engram_kit::Clock;
+use parking_lot::Mutex;
 
 use super::{
     bounds::{patient, reading_nothing},
@@ -370,7 +368,7 @@ async fn a_tool_that_takes_long_holds_up_no_other_connection() {
     );
     let shut = Arc::clone(&gate);
     let look = move || {
-        let held = shut.lock().unwrap().take();
+        let held = shut.lock().take();
         // The time limit only ends a test that fails.
         let _ = held.map(|it| it.recv_timeout(Duration::from_secs(60)));
         clock.now()
@@ -384,9 +382,9 @@ async fn a_tool_that_takes_long_holds_up_no_other_connection() {
     let served = Served::over(engine, Pages::Built(BUILT), patient(), folder).await;
     let ada = served.opened("ada").await;
     let (go_on, held) = mpsc::channel();
-    *gate.lock().unwrap() = Some(held);
+    *gate.lock() = Some(held);
     let mut late = served.say_as(&ada, &whole("POST /mcp", STATUS)).await;
-    until("nobody took the gate", || gate.lock().unwrap().is_none()).await;
+    until("nobody took the gate", || gate.lock().is_none()).await;
     assert_eq!(served.of_user().await, [200, 200]);
     go_on.send(()).unwrap();
     assert_eq!(status(&mut late).await, 200);

@@ -63,7 +63,7 @@ pub(super) fn Timeline(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
         async move {
             let mut agents = row?.handles;
             // The newest are the last.
-            agents.drain(..agents.len().saturating_sub(TimelineOf::MOST));
+            agents.drain(..agents.len().saturating_sub(TimelineOf::MAX_AGENTS));
             let of = agents.last().cloned();
             let told = app.ask(ask::Timeline(TimelineOf { agents })).await.ok()?;
             Some((of, *told))

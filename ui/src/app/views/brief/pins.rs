@@ -85,10 +85,11 @@ pub(super) fn save_draft(app: App) {
     if text.is_empty() || old.as_ref().is_some_and(|it| it.text == text) {
         return leave_draft(app);
     }
-    let done = if old.is_some() {
-        say::brief::EDITED
-    } else {
+    let is_new = old.is_none();
+    let done = if is_new {
         say::brief::PINNED_NOW
+    } else {
+        say::brief::EDITED
     };
     change_pins(app, done, async move {
         // Pins the new words before unpinning the old ones, since the new ones may be refused.
@@ -96,9 +97,14 @@ pub(super) fn save_draft(app: App) {
         if let Some(old) = old.and_then(|it| it.pin) {
             unpin(app, old).await?;
         }
-        app.views.brief.draft.set(None);
         state::select_line(app, text);
-        room::go_to_list(app);
+        if is_new {
+            // The field stays, so that words typed next run no command.
+            app.views.brief.draft.set(Some(LineDraft::default()));
+        } else {
+            app.views.brief.draft.set(None);
+            room::go_to_list(app);
+        }
         Ok(())
     });
 }

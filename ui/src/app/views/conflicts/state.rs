@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use engram_model::{
     Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, EngramId, Filter,
-    MOST_CONFLICTS_ON_PAGE, Pointer, Refusal, ask,
+    MAX_CONFLICTS_ON_PAGE, Pointer, Refusal, ask,
 };
 use leptos::{ev, prelude::*, task::spawn_local};
 
@@ -134,7 +134,7 @@ pub(super) fn read(app: App) {
     let conflicts = app.views.conflicts;
     let filter = conflicts.filter.get_untracked();
     let page = ConflictFilter {
-        limit: Some(MOST_CONFLICTS_ON_PAGE),
+        limit: Some(MAX_CONFLICTS_ON_PAGE),
         ..filter.clone()
     };
     conflicts

@@ -8,7 +8,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{row, scroll::Viewport, topics::TopicHeadings};
 use crate::{
     app::{dom, state::App},
-    feed::MOST,
+    feed::MAX_ROWS,
 };
 
 /// Heights of a row whose claim takes one line, or two (`4-list.css` has the same).
@@ -161,7 +161,7 @@ fn without_code(claim: &str) -> (String, f64) {
 
 /// Clears the cache if it holds far more rows than are listed.
 pub(super) fn clear_if_large<T>(all: &mut HashMap<EngramId, T>) {
-    if all.len() > 4 * MOST {
+    if all.len() > 4 * MAX_ROWS {
         all.clear();
     }
 }

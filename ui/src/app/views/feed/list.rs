@@ -9,7 +9,7 @@ use crate::{
         components::refused::Refused, engine::connection::Link, first_run, frame::states,
         state::App, views::feed::state,
     },
-    feed::{EngramList, MOST},
+    feed::{EngramList, MAX_ROWS},
     words::{self, say},
 };
 
@@ -87,10 +87,10 @@ fn ListRefused() -> impl IntoView {
 fn Beyond() -> impl IntoView {
     let app = App::here();
     let is_more = Memo::new(move |_| {
-        let is_full = |it: &EngramList| it.iter().count() >= MOST && it.next_page().is_some();
+        let is_full = |it: &EngramList| it.iter().count() >= MAX_ROWS && it.next_page().is_some();
         state::is_by_topic(app) && app.list.feed.with(is_full)
     });
-    let told = say::knowledge::only_newest(&words::thousands(MOST as u64));
+    let told = say::knowledge::only_newest(&words::thousands(MAX_ROWS as u64));
     move || {
         is_more
             .get()

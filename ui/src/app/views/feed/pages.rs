@@ -11,17 +11,20 @@ use crate::{
         state::App,
         views::{self, feed::state},
     },
-    feed::{EngramList, MOST},
+    feed::{EngramList, MAX_ROWS},
 };
 
 /// Entries per page.
 pub(crate) const PAGE: usize = 200;
 /// The most entries that a page may have.
-const MOST_OF_PAGE: usize = 1_000;
+const MAX_OF_PAGE: usize = 1_000;
 
 /// Loads a page of older engrams, if there are any and no page is on its way.
 pub(crate) fn load_older(app: App) {
-    let is_full = app.list.feed.with_untracked(|it| it.iter().count() >= MOST);
+    let is_full = app
+        .list
+        .feed
+        .with_untracked(|it| it.iter().count() >= MAX_ROWS);
     // A list by topic shows all that is kept at once, and no more.
     if is_full && untrack(|| state::is_by_topic(app)) {
         return;
@@ -73,7 +76,7 @@ pub(crate) enum FirstPage {
 pub(crate) async fn read_first(app: App, rows: usize) -> Result<FirstPage, Refusal> {
     let mut request = page_request(app);
     if request.filter.search_words().is_empty() {
-        request.limit = Some(rows.clamp(PAGE, MOST_OF_PAGE));
+        request.limit = Some(rows.clamp(PAGE, MAX_OF_PAGE));
         return Ok(FirstPage::Newest(app.ask(ask::Feed(request)).await?));
     }
     let search = SearchRequest {

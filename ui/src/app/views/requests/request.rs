@@ -8,7 +8,7 @@ use crate::words::{self, say};
 /// The cap of a grant, in tokens, if the person sets no other (docs/design.md#grants-and-requests).
 pub const DEFAULT_CAP: u32 = 500;
 /// The largest cap that can be typed; the home may allow less.
-const MOST: u32 = 100_000;
+const MAX_CAP: u32 = 100_000;
 
 /// A person's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub fn parse_cap(typed: &str) -> Option<u32> {
         .chars()
         .filter(|it| !matches!(it, ',' | ' '))
         .collect();
-    digits.parse().ok().filter(|it| (1..=MOST).contains(it))
+    digits.parse().ok().filter(|it| (1..=MAX_CAP).contains(it))
 }
 
 /// The name of the agent that asks.
