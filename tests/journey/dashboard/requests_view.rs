@@ -188,6 +188,8 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         window.wait(&requests_are(1, 0));
         window.by(hand, "y", "grant");
         window.wait(&notice("may read it once"));
+        // The notice comes before the request's new state.
+        window.find("[data-testid=hand-on]");
         window.by(hand, "G", "hand-on");
         window.wait(&notice("has not connected again"));
 
@@ -212,6 +214,8 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         window.click("[data-testid=request][data-state=waiting]");
         window.by(hand, "y", "grant");
         window.wait(&notice("may read it once"));
+        // The notice comes before the request's new state.
+        window.find("[data-testid=hand-on]");
         window.by(hand, "G", "hand-on");
         window.wait(&notice("has not connected again"));
     });
