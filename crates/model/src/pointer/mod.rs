@@ -18,7 +18,7 @@ use std::{fmt, str::FromStr};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Refusal, text::shorten, words::words};
+use crate::{Code, OWN_EVENT, Refusal, text::shorten, words::words};
 
 use grammar::{encode, parse_digest, parse_rev};
 
@@ -211,6 +211,29 @@ impl Pointer {
             Target::Sam { slug, .. } => slug,
             Target::Url { url, .. } => url,
         }
+    }
+
+    /// Whether a working tree can contain what it addresses.
+    pub fn is_in_tree(&self) -> bool {
+        matches!(
+            self.kind(),
+            PointerType::Repo | PointerType::Test | PointerType::Artifact
+        )
+    }
+
+    /// Whether it is pinned to a commit.
+    pub fn is_of_commit(&self) -> bool {
+        match &self.target {
+            Target::Repo { pin, .. } | Target::Test { pin, .. } | Target::Artifact { pin, .. } => {
+                matches!(pin, Pin::Rev(_))
+            }
+            Target::Diff { .. } | Target::Sam { .. } | Target::Url { .. } => false,
+        }
+    }
+
+    /// Whether it addresses the claim that it belongs to, which was stored without evidence.
+    pub fn is_of_own_words(&self) -> bool {
+        matches!(&self.target, Target::Sam { kind, .. } if kind == OWN_EVENT)
     }
 
     /// The marked lines, if the address names any.

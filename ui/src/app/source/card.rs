@@ -3,8 +3,8 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    Blame, BlamePart, DiffSide, Engram, EngramId, Lines, OWN_EVENT, Pin, Pointer, PointerInput,
-    PointerType, Recorded, Refusal, SourceLine, SourceReply, SourceView, SpanNow, Target, ask,
+    Blame, BlamePart, DiffSide, Engram, EngramId, Lines, Pointer, PointerInput, PointerType,
+    Recorded, Refusal, SourceLine, SourceReply, SourceView, SpanNow, ask,
 };
 use leptos::{html, prelude::*, task::spawn_local};
 
@@ -358,7 +358,7 @@ fn follow_standing(
         app.stale.track(Tag::Sources);
         let pointer = pointer.clone();
         async move {
-            if is_in_tree(&pointer) {
+            if pointer.is_in_tree() {
                 read_standing(app, pointer).await
             } else {
                 None
@@ -396,7 +396,7 @@ fn Proof(
     as_source: RwSignal<bool>,
 ) -> impl IntoView {
     let (evidence, class) = match source.digest_matches {
-        Some(true) if is_own_words(&source.pointer) => (say::state::OWN_WORDS, "word quiet"),
+        Some(true) if source.pointer.is_of_own_words() => (say::state::OWN_WORDS, "word quiet"),
         Some(true) => (say::state::MATCHES, "word quiet"),
         Some(false) => (say::state::DIFFERS, "word bad"),
         None if by_address => ("", "word quiet"),
@@ -404,7 +404,7 @@ fn Proof(
     };
     let has_document = !source.document.is_empty();
     let has_lines = source.media.as_ref().is_none_or(|it| it.kind.has_lines());
-    let has_history = is_of_commit(&source.pointer) && has_lines && source.found_in.is_none();
+    let has_history = source.pointer.is_of_commit() && has_lines && source.found_in.is_none();
     let lines = source.pointer.lines();
     view! {
         <div class="proof">
@@ -446,28 +446,6 @@ fn view_standing(
             <button class="plain" data-testid="changes-button" aria-expanded=move || panel.is_open(Panel::Changes).to_string()
                 on:click=move |_| panel.toggle(Panel::Changes)>{say::source::WHAT_CHANGED}" "<kbd>"D"</kbd></button>
         })}
-    }
-}
-
-/// Whether the working tree can contain what the pointer addresses.
-fn is_in_tree(pointer: &Pointer) -> bool {
-    matches!(
-        pointer.kind(),
-        PointerType::Repo | PointerType::Test | PointerType::Artifact
-    )
-}
-
-/// Whether a claim that was stored without evidence is its own evidence.
-fn is_own_words(pointer: &Pointer) -> bool {
-    matches!(&pointer.target, Target::Sam { kind, .. } if kind == OWN_EVENT)
-}
-
-fn is_of_commit(pointer: &Pointer) -> bool {
-    match &pointer.target {
-        Target::Repo { pin, .. } | Target::Test { pin, .. } | Target::Artifact { pin, .. } => {
-            matches!(pin, Pin::Rev(_))
-        }
-        Target::Diff { .. } | Target::Sam { .. } | Target::Url { .. } => false,
     }
 }
 
