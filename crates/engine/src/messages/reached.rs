@@ -101,15 +101,14 @@ pub(crate) fn send_new_lines(
     agent: &AgentId,
     tokens: usize,
 ) -> Result<Vec<String>, Refusal> {
-    engine.ensure_open()?;
     let sent = &engine.caches.reached;
     let looked = sent.looked(agent);
-    // Most entries add no line, so most answers need no more than this.
-    let (head, has_news) = engine.store.read::<_, Refusal>(|tx| {
-        let has_news = looked.map_or(Ok(true), |it| tx.has_news_for_brief(it))?;
-        Ok((tx.head()?, has_news))
-    })?;
-    if !has_news {
+    // Most entries add no line, so most answers need no more than this. The request has just made
+    // sure that the home is there.
+    let (head, has_news) = engine
+        .store
+        .read(|tx| tx.news_for_brief(looked.unwrap_or_default()))?;
+    if looked.is_some() && !has_news {
         sent.set_looked(agent, head);
         return Ok(Vec::new());
     }
