@@ -192,8 +192,9 @@ impl Applied<'_> {
     /// Takes all versions of these lineages off the list and out of its counts.
     fn unlist(&self, all: &[LineageId]) -> Result<()> {
         for lineage in all {
+            // The `+` keep SQLite from reading all that stands in the project by its index.
             self.run(
-                "UPDATE engram SET stands = 0 WHERE stands = 1 AND project = ?2 AND seq IN
+                "UPDATE engram SET stands = 0 WHERE +stands = 1 AND +project = ?2 AND seq IN
                    (SELECT seq FROM engram WHERE id = ?1 UNION ALL
                     SELECT seq FROM engram WHERE lineage = ?1 AND lineage <> id)",
                 params![lineage.to_string(), self.project.to_string()],

@@ -65,16 +65,17 @@ impl Reader<'_> {
         Ok(found.exists(params![line as i64, agent.0])?)
     }
 
-    /// The newest entry, and whether an entry after this one can give an agent a line that it did not have before: a pin,
-    /// a claim of the user's, a new version of a pinned claim, an agent that was opened again, or
-    /// anything that shows a claim to more readers or makes room for another.
+    /// The newest entry, and whether an entry after this one can give an agent a line that it did
+    /// not have before: a pin, a claim of the user's, a new version of a pinned claim, an agent that
+    /// was opened again, or anything that shows a claim to more readers or makes room for another.
     pub fn news_for_brief(&self, after: u64) -> Result<(u64, bool)> {
         let mut found = self.0.prepare_cached(
-            "SELECT max(seq), EXISTS (SELECT 1 FROM journal WHERE seq > ?1 AND (
-               kind IN ('pinned', 'unpinned', 'opened', 'promoted', 'forgotten', 'redacted')
-               OR kind = 'stored'
-               AND (agent IS NULL OR EXISTS (SELECT 1 FROM pin WHERE lineage IS NOT NULL))))
-             FROM journal",
+            // Without a subquery of its own, `max` would read the whole journal.
+            "SELECT (SELECT max(seq) FROM journal), EXISTS (
+               SELECT 1 FROM journal WHERE seq > ?1 AND (
+                 kind IN ('pinned', 'unpinned', 'opened', 'promoted', 'forgotten', 'redacted')
+                 OR kind = 'stored'
+                 AND (agent IS NULL OR EXISTS (SELECT 1 FROM pin WHERE lineage IS NOT NULL))))",
         )?;
         Ok(found.query_row([after as i64], |row| {
             Ok((
