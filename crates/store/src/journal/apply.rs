@@ -31,6 +31,12 @@ pub(crate) struct Applied<'a> {
     pub(crate) agent: Option<&'a AgentId>,
 }
 
+/// SQL: takes the versions of a lineage off the list. The `+` keep SQLite from reading all that
+/// stands in the project by its index.
+const UNLIST: &str = "UPDATE engram SET stands = 0 WHERE +stands = 1 AND +project = ?2 AND seq IN
+       (SELECT seq FROM engram WHERE id = ?1 UNION ALL
+        SELECT seq FROM engram WHERE lineage = ?1 AND lineage <> id)";
+
 impl Applied<'_> {
     pub(crate) fn apply(&self, operation: &Operation) -> Result<()> {
         match operation {
@@ -192,11 +198,8 @@ impl Applied<'_> {
     /// Takes all versions of these lineages off the list and out of its counts.
     fn unlist(&self, all: &[LineageId]) -> Result<()> {
         for lineage in all {
-            // The `+` keep SQLite from reading all that stands in the project by its index.
             self.run(
-                "UPDATE engram SET stands = 0 WHERE +stands = 1 AND +project = ?2 AND seq IN
-                   (SELECT seq FROM engram WHERE id = ?1 UNION ALL
-                    SELECT seq FROM engram WHERE lineage = ?1 AND lineage <> id)",
+                UNLIST,
                 params![lineage.to_string(), self.project.to_string()],
             )?;
         }
@@ -557,5 +560,30 @@ impl Applied<'_> {
             self.keep_snapshot("", snapshot)?;
         }
         self.count(&carried.hits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::Store;
+
+    /// Each conflict takes its report off the list.
+    #[test]
+    fn a_lineage_is_unlisted_without_reading_the_project() {
+        let home = tempfile::tempdir().unwrap();
+        let _store = Store::open(home.path(), ulid::Ulid(1)).unwrap();
+        let files = std::fs::read_dir(home.path()).unwrap();
+        let database = files
+            .map(|it| it.unwrap().path())
+            .find(|it| it.extension().is_some_and(|it| it == "db"))
+            .unwrap();
+        let connection = Connection::open(database).unwrap();
+        let mut plan = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {UNLIST}"))
+            .unwrap();
+        let how: String = plan.query_row(["a", "b"], |row| row.get("detail")).unwrap();
+        assert_eq!(how, "SEARCH engram USING INTEGER PRIMARY KEY (rowid=?)");
     }
 }
