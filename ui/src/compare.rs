@@ -13,7 +13,7 @@ const FEWEST: usize = 4;
 /// The most pairs of replaced lines that are all compared; beyond this, lines are paired in order.
 const MAX_PAIRS: usize = 2_500;
 /// The most pairs of words that are all compared; beyond this, only the ends of lines are.
-const MAX_WORDS: usize = 40_000;
+const MAX_WORD_PAIRS: usize = 40_000;
 /// The share of the longer line, in percent, that two lines must have in common to be paired.
 const ALIKE: usize = 40;
 
@@ -268,7 +268,7 @@ pub type DifferingRanges = (Vec<Range<usize>>, Vec<Range<usize>>);
 /// help.
 pub fn differing_ranges(then: &str, now: &str) -> Option<DifferingRanges> {
     let (a, b) = (words_of(then), words_of(now));
-    let same = shared_words(&a, &b, MAX_WORDS);
+    let same = shared_words(&a, &b, MAX_WORD_PAIRS);
     let is_blank = |word: &str| word.trim().is_empty();
     let length = |words: &[&str]| -> usize {
         let words = words.iter().filter(|it| !is_blank(it));

@@ -10,12 +10,12 @@ pub struct Fit {
 }
 
 /// Longest text that is searched, in characters.
-const MAX_CANDIDATES: usize = 600;
+const MAX_TEXT: usize = 600;
 
 /// Matches if every word of `query` is in `text`, in any order: literally, or as letters close
 /// together that begin where a word does.
 pub fn fit(query: &str, text: &str) -> Option<Fit> {
-    let text: Vec<char> = text.chars().take(MAX_CANDIDATES).flat_map(lower).collect();
+    let text: Vec<char> = text.chars().take(MAX_TEXT).flat_map(lower).collect();
     let mut fit = Fit {
         score: 0,
         at: Vec::new(),

@@ -7,7 +7,7 @@ use engram_model::{DiffSide, SourceLine};
 use crate::compare::{ComparisonRow, comparison_rows};
 
 /// Longest value that is suggested, in bytes.
-const MAX_LINE: usize = 60;
+const MAX_VALUE: usize = 60;
 /// Units that a claim may write directly after a number.
 const UNITS: &[&str] = &[
     "ns", "us", "µs", "ms", "s", "m", "h", "d", "b", "k", "kb", "mb", "gb", "kib", "mib", "gib",
@@ -113,7 +113,7 @@ fn trim_both<'a>((mut old, mut new): (&'a str, &'a str)) -> (&'a str, &'a str) {
 /// Whether a text is a number or a version: `4096`, `1_000`, `15.3.1`, `v2`, `0x1f`, `2026-12-01`.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('v').unwrap_or(text);
-    text.len() <= MAX_LINE
+    text.len() <= MAX_VALUE
         && digits.starts_with(|it: char| it.is_ascii_digit())
         && digits.ends_with(|it: char| it.is_ascii_alphanumeric())
 }
@@ -121,7 +121,7 @@ fn is_number(text: &str) -> bool {
 /// Whether a quoted text is one word.
 fn is_word(text: &str) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || "._-/:+".contains(it);
-    (1..=MAX_LINE).contains(&text.len()) && text.chars().all(is_part)
+    (1..=MAX_VALUE).contains(&text.len()) && text.chars().all(is_part)
 }
 
 /// Returns where a claim contains a value as a whole word, if it does exactly once.

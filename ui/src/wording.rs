@@ -6,12 +6,12 @@ use crate::align::shared_words;
 pub type Parts = Vec<(String, bool)>;
 
 /// The most pairs of words that are all compared.
-const MAX_CELLS: usize = 1_000_000;
+const MAX_PAIRS: usize = 1_000_000;
 
 /// Returns two wordings and marks the words that only one of them has.
 pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
     let (a, b) = (tokens_of(before), tokens_of(now));
-    let (in_a, in_b) = shared_words(&a, &b, MAX_CELLS);
+    let (in_a, in_b) = shared_words(&a, &b, MAX_PAIRS);
     (join_parts(&a, &in_a), join_parts(&b, &in_b))
 }
 

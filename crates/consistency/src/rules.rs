@@ -57,7 +57,7 @@ const ENDS: &str =
     r#"(?:\\?['"\x60]|[\s;,)\]}<>|&*?!]|[.:](?:[^A-Za-z0-9_]|$)|\\[nrt]|[^\x00-\x7F]|$)"#;
 
 /// The most memory of a pattern, and of a search with it.
-const MAX_REGEX: usize = 4 << 20;
+const MAX_PATTERN: usize = 4 << 20;
 const MAX_CACHE: usize = 1 << 20;
 /// Searching a text longer than this fills the patterns' caches, so they are not kept.
 const LONG: usize = 128 << 10;
@@ -202,7 +202,7 @@ fn compile_all(patterns: &[&str]) -> Vec<Regex> {
 fn compile(pattern: &str) -> Regex {
     RegexBuilder::new(pattern)
         .unicode(false)
-        .size_limit(MAX_REGEX)
+        .size_limit(MAX_PATTERN)
         .dfa_size_limit(MAX_CACHE)
         .build()
         .expect("the patterns are constants")

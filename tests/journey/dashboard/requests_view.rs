@@ -149,7 +149,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
 }
 
 /// Starts the MCP server as a client of this name would, calls these tools, and leaves.
-fn connect(engram: &Engram, client: &str, calls: &[Value]) {
+pub(super) fn connect(engram: &Engram, client: &str, calls: &[Value]) {
     let mut child = engram
         .command(&["mcp"])
         .stdin(Stdio::piped())

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::{
     access::{complaints, is_clean},
-    hands::row,
+    hands::{Hand, is_read, row, rows},
     looks::Looks,
+    requests_view::connect,
     shop::Shop,
 };
 use crate::{stage::Stage, window::Window};
@@ -490,4 +491,24 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     println!("everything changed: {nodes} elements");
     assert!(nodes < 14_000, "{nodes} elements");
     looks.hold_all();
+}
+
+/// Its event has the digest of its own words, which proves nothing.
+#[test]
+fn a_claim_without_evidence_says_so() {
+    let Stage { shop, window, .. } = &Stage::listed();
+    let claim = json!({"content": "Something is odd here.", "scope": "core", "confidence": 0.5});
+    connect(
+        &shop.engram(),
+        "codex",
+        &[json!({"name": "engram_commit", "arguments": claim})],
+    );
+    window.wait(&rows(shop.ids.len() + 1));
+    let newest = window.attribute("[data-testid=feed-row][aria-posinset='1']", "data-id");
+    window.open_row(Hand::Mouse, &newest);
+    window.wait(&is_read(&newest));
+    assert_eq!(
+        window.text("[data-testid=digest-state]"),
+        "stored without evidence"
+    );
 }

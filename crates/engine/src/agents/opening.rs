@@ -27,7 +27,7 @@ pub(crate) use engram_gateway::unknown_agent;
 const MAX_LISTED: usize = 200;
 
 /// The longest name, role or topic of an agent, in characters.
-const MAX_TASK: usize = 80;
+const MAX_LINE: usize = 80;
 /// The most topics that an agent may be given to read, and to write.
 const TOPICS: usize = 12;
 
@@ -274,10 +274,10 @@ fn narrow_topics(
 /// Checks the name of an agent or of its role: one short printable line without a credential.
 pub(crate) fn validated_line(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
-    if text.chars().count() > MAX_TASK || text.contains(|c: char| is_hidden(c) || c.is_control()) {
+    if text.chars().count() > MAX_LINE || text.contains(|c: char| is_hidden(c) || c.is_control()) {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("{what} must be one line of at most {MAX_TASK} printable characters"),
+            format!("{what} must be one line of at most {MAX_LINE} printable characters"),
             "Use a word or two, such as programmer-1.",
         ));
     }

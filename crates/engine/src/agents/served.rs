@@ -10,7 +10,7 @@ use engram_model::{
     operation::Served,
 };
 use engram_store::{Fingerprints, Reader};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// The most fingerprints of one agent that wait for a write. The oldest are dropped first.
 const WAITING: usize = 8_192;
@@ -32,17 +32,13 @@ struct Serving {
 }
 
 impl Servings {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Serving>> {
-        self.0.lock()
-    }
-
     /// Puts back what [`Self::take`] took and nobody stored.
     pub(crate) fn put_back(&self, served: Vec<Served>) {
         served.into_iter().for_each(|it| self.add(it));
     }
 
     pub(crate) fn add(&self, served: Served) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         let waiting = all.entry(served.to).or_insert_with(|| Serving {
             run: served.run,
             counts: BTreeMap::new(),
@@ -57,7 +53,7 @@ impl Servings {
     }
 
     pub(crate) fn take(&self) -> Vec<Served> {
-        let all = std::mem::take(&mut *self.lock());
+        let all = std::mem::take(&mut *self.0.lock());
         let served = all.into_iter().map(|(to, it)| Served {
             to,
             run: it.run,
@@ -69,7 +65,7 @@ impl Servings {
 
     /// The fingerprints, sorted.
     fn prints(&self, agent: &AgentId) -> Vec<u64> {
-        let all = self.lock();
+        let all = self.0.lock();
         let mut prints = all.get(agent).map_or_else(Vec::new, |it| it.prints.clone());
         prints.sort_unstable();
         prints

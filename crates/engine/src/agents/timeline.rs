@@ -44,15 +44,11 @@ pub(crate) struct FileTokens(Mutex<BTreeMap<String, u64>>);
 
 impl FileTokens {
     pub(crate) fn forget(&self) {
-        self.lock().clear();
-    }
-
-    fn lock(&self) -> parking_lot::MutexGuard<'_, BTreeMap<String, u64>> {
-        self.0.lock()
+        self.0.lock().clear();
     }
 
     fn keep(&self, file: String, tokens: u64) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         if all.len() >= KEPT {
             all.clear();
         }
@@ -188,7 +184,7 @@ fn estimate_saved(
         }
     }
     count_missing(cx, project, delivered.keys().collect())?;
-    let known = cx.engine.caches.file_tokens.lock();
+    let known = cx.engine.caches.file_tokens.0.lock();
     let mut saved = Saved::default();
     for (file, tokens) in delivered {
         if let Some(full) = known.get(&file).filter(|full| **full > 0) {
@@ -208,7 +204,7 @@ fn count_missing(
 ) -> Result<(), Refusal> {
     let cache = &cx.engine.caches.file_tokens;
     let missing: Vec<&String> = {
-        let known = cache.lock();
+        let known = cache.0.lock();
         let all = files.into_iter();
         all.filter(|file| !known.contains_key(*file)).collect()
     };

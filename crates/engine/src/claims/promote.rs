@@ -28,7 +28,7 @@ use engram_model::{
     AgentId, Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, Promote,
     PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
 };
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 fn expired_refusal(head: &Engram) -> Refusal {
     Refusal::new(
@@ -186,12 +186,8 @@ const WAITING: usize = 10_000;
 pub(crate) struct AnsweredClaims(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>);
 
 impl AnsweredClaims {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ProjectId, BTreeSet<EngramId>>> {
-        self.0.lock()
-    }
-
     fn add<'a>(&self, engrams: impl Iterator<Item = &'a Engram>) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         for engram in engrams {
             let waiting = all.entry(engram.project).or_default();
             if waiting.len() < WAITING {
@@ -202,7 +198,7 @@ impl AnsweredClaims {
 
     /// Takes all waiting claims.
     pub(crate) fn take(&self) -> BTreeMap<ProjectId, BTreeSet<EngramId>> {
-        std::mem::take(&mut *self.lock())
+        std::mem::take(&mut *self.0.lock())
     }
 }
 

@@ -335,8 +335,8 @@ fn exists_elsewhere(known: &str, repo: &Repo, id: ProjectId) -> bool {
 }
 
 fn is_id_file(path: &Path) -> bool {
-    const MAX_NAME: u64 = 100;
-    fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NAME)
+    const MAX_BYTES: u64 = 100;
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_BYTES)
 }
 
 #[cfg(unix)]

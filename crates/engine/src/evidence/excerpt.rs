@@ -54,9 +54,12 @@ pub(crate) fn fit_excerpt(
 /// that lie in it or that the cut splits.
 fn mask_excerpt(resolved: &Resolved, chars: usize) -> Masked {
     /// The most bytes of a character, in any supported encoding.
-    const MAX_DIGITS: usize = 4;
+    const MAX_CHAR_BYTES: usize = 4;
     let [before, after] = &resolved.around;
-    let length = resolved.bytes.len().min(chars.saturating_mul(MAX_DIGITS));
+    let length = resolved
+        .bytes
+        .len()
+        .min(chars.saturating_mul(MAX_CHAR_BYTES));
     let (shown, rest) = resolved.bytes.split_at(length);
     let rest = &rest[..rest.len().min(AROUND)];
     let file = [before, shown, rest, after].concat();

@@ -21,7 +21,7 @@ use engram_model::{
     AgentId, BriefLine, BriefPart, BriefReply, Caller, Operation, ProjectId, Refusal, SentTo,
 };
 use engram_store::{Reader, StoredPin};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// The most tokens of the brief in a status: composed, and with its authors and ids.
 const COMPOSED: usize = 700;
@@ -41,22 +41,18 @@ struct Unrecorded {
 }
 
 impl ReachedLines {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Unrecorded>> {
-        self.0.lock()
-    }
-
     pub(crate) fn forget(&self) {
-        self.lock().clear();
+        self.0.lock().clear();
     }
 
     fn add(&self, agent: &AgentId, lines: impl IntoIterator<Item = u64>) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         all.entry(agent.clone()).or_default().lines.extend(lines);
     }
 
     /// The lines that the journal does not list yet.
     fn unrecorded(&self, agent: &AgentId) -> BTreeSet<u64> {
-        let all = self.lock();
+        let all = self.0.lock();
         all.get(agent)
             .map(|it| it.lines.clone())
             .unwrap_or_default()
@@ -64,31 +60,31 @@ impl ReachedLines {
 
     /// The newest entry of the journal when there was nothing to send this agent or to record.
     fn looked(&self, agent: &AgentId) -> Option<u64> {
-        let all = self.lock();
+        let all = self.0.lock();
         all.get(agent).filter(|it| it.lines.is_empty())?.looked
     }
 
     /// Whether an agent was sent lines that the journal does not list yet.
     pub(crate) fn is_waiting(&self, agent: &AgentId) -> bool {
-        let all = self.lock();
+        let all = self.0.lock();
         all.get(agent).is_some_and(|sent| !sent.lines.is_empty())
     }
 
     /// The lines of every agent that the journal does not list yet.
     fn all_unrecorded(&self) -> Vec<(AgentId, BTreeSet<u64>)> {
-        let all = self.lock();
+        let all = self.0.lock();
         let waiting = all.iter().filter(|(_, sent)| !sent.lines.is_empty());
         let lines = waiting.map(|(agent, sent)| (agent.clone(), sent.lines.clone()));
         lines.collect()
     }
 
     fn set_looked(&self, agent: &AgentId, head: u64) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         all.entry(agent.clone()).or_default().looked = Some(head);
     }
 
     fn set_recorded(&self, agent: &AgentId, lines: &BTreeSet<u64>) {
-        if let Some(sent) = self.lock().get_mut(agent) {
+        if let Some(sent) = self.0.lock().get_mut(agent) {
             sent.lines.retain(|line| !lines.contains(line));
         }
     }
@@ -105,10 +101,8 @@ pub(crate) fn send_new_lines(
     let looked = sent.looked(agent);
     // Most entries add no line, so most answers need no more than this. The request has just made
     // sure that the home is there.
-    let (head, has_news) = engine
-        .store
-        .read(|tx| tx.news_for_brief(looked.unwrap_or_default()))?;
-    if looked.is_some() && !has_news {
+    let (head, has_news) = engine.store.read(|tx| tx.news_for_brief(looked))?;
+    if !has_news {
         sent.set_looked(agent, head);
         return Ok(Vec::new());
     }

@@ -18,7 +18,7 @@ const OFTEN: usize = 3;
 const LATELY: usize = 16;
 
 /// The longest word that has a weight of its own, in bytes.
-const MAX_WORDS: usize = 10;
+const MAX_WORD: usize = 10;
 
 /// A word or a sign of a text.
 struct Token<'a> {
@@ -55,7 +55,7 @@ fn weights_of(tokens: &[Token<'_>]) -> Vec<f32> {
     let mut count = |token: &Token<'_>| {
         let pair = pair_of(previous, token);
         previous = Some(token.shape);
-        let may_count = token.shape < NAMED.len() && token.text.len() <= MAX_WORDS;
+        let may_count = token.shape < NAMED.len() && token.text.len() <= MAX_WORD;
         let word = may_count.then(|| WEIGHTS.words.get(token.text).copied());
         WEIGHTS.shapes[token.shape] + WEIGHTS.pairs[pair] + word.flatten().unwrap_or_default()
     };

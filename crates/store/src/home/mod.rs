@@ -38,7 +38,7 @@ pub(crate) use schema::create_tables;
 pub use vacant::Vacant;
 
 /// The one file of a home that is the source of truth.
-const DATABASE: &str = "engram.db";
+pub(crate) const DATABASE: &str = "engram.db";
 /// The suffixes of the files that SQLite keeps beside it.
 const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
 

@@ -567,19 +567,14 @@ impl Applied<'_> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::Store;
+    use crate::{Store, home::DATABASE};
 
     /// Each conflict takes its report off the list.
     #[test]
     fn a_lineage_is_unlisted_without_reading_the_project() {
         let home = tempfile::tempdir().unwrap();
         let _store = Store::open(home.path(), ulid::Ulid(1)).unwrap();
-        let files = std::fs::read_dir(home.path()).unwrap();
-        let database = files
-            .map(|it| it.unwrap().path())
-            .find(|it| it.extension().is_some_and(|it| it == "db"))
-            .unwrap();
-        let connection = Connection::open(database).unwrap();
+        let connection = Connection::open(home.path().join(DATABASE)).unwrap();
         let mut plan = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {UNLIST}"))
             .unwrap();

@@ -68,16 +68,17 @@ impl Reader<'_> {
     /// The newest entry, and whether an entry after this one can give an agent a line that it did
     /// not have before: a pin, a claim of the user's, a new version of a pinned claim, an agent that
     /// was opened again, or anything that shows a claim to more readers or makes room for another.
-    pub fn news_for_brief(&self, after: u64) -> Result<(u64, bool)> {
+    /// Without an entry, it can.
+    pub fn news_for_brief(&self, after: Option<u64>) -> Result<(u64, bool)> {
         let mut found = self.0.prepare_cached(
             // Without a subquery of its own, `max` would read the whole journal.
-            "SELECT (SELECT max(seq) FROM journal), EXISTS (
+            "SELECT (SELECT max(seq) FROM journal), ?1 IS NULL OR EXISTS (
                SELECT 1 FROM journal WHERE seq > ?1 AND (
                  kind IN ('pinned', 'unpinned', 'opened', 'promoted', 'forgotten', 'redacted')
                  OR kind = 'stored'
                  AND (agent IS NULL OR EXISTS (SELECT 1 FROM pin WHERE lineage IS NOT NULL))))",
         )?;
-        Ok(found.query_row([after as i64], |row| {
+        Ok(found.query_row([after.map(|it| it as i64)], |row| {
             Ok((
                 row.get::<_, Option<i64>>(0)?.unwrap_or_default() as u64,
                 row.get(1)?,

@@ -20,7 +20,7 @@ use xtask::remove_folder;
 const COMMITS: usize = 24;
 /// The number of files at the start of a history, and the maximum number of lines in each.
 const FILES: usize = 10;
-const MAX_CHARS: usize = 400;
+const MAX_LINES: usize = 400;
 
 /// A line with its number.
 #[derive(Clone, PartialEq)]
@@ -253,7 +253,7 @@ impl History {
         let mut foreign = Vec::new();
         while !texts.is_empty() {
             let (path, text) = texts.swap_remove(chance.below(texts.len()));
-            let lines = text.split_inclusive('\n').take(MAX_CHARS);
+            let lines = text.split_inclusive('\n').take(MAX_LINES);
             if files.len() == FILES {
                 foreign.extend(lines.map(str::to_owned));
                 continue;

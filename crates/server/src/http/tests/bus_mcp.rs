@@ -1,4 +1,5 @@
-//! MCP over HTTP: the same tools, called with the tokens of the bus, in both versions of the protocol.
+//! MCP over HTTP: the same tools, called with the tokens of the bus, in both versions of the
+//! protocol.
 
 use engram_kit::requests::POINTER;
 
