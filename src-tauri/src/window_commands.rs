@@ -67,7 +67,7 @@ pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal>
     let file = log::newest_log(home);
     if !file.is_file() {
         return Err(Refusal::new(
-            Code::Internal,
+            Code::NotFound,
             "nothing has been logged yet",
             "The log is written to the logs folder of the home, if that is writable.",
         ));

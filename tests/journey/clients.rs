@@ -23,6 +23,36 @@ fn the_official_python_client_uses_every_tool() {
     }
 }
 
+/// Both read what `engram connect` wrote, and start the server.
+#[test]
+fn gemini_cli_and_opencode_start_the_connected_server() {
+    let shop = Shop::empty().noted();
+    let engram = shop.engram();
+    // Gemini CLI starts no server in a folder that its user does not trust.
+    let trusted = json!({ shop.root.canonicalize().unwrap().to_str().unwrap(): "TRUST_FOLDER" });
+    fs::create_dir(shop.dir.join(".gemini")).unwrap();
+    let trusted_folders = shop.dir.join(".gemini/trustedFolders.json");
+    fs::write(trusted_folders, trusted.to_string()).unwrap();
+    for client in ["gemini", "opencode"] {
+        let servers = || {
+            let mut list = clean(npm(client), &shop.dir);
+            list.env("OPENCODE_DISABLE_MODELS_FETCH", "1");
+            list.env("OPENCODE_DISABLE_AUTOUPDATE", "1");
+            let listed = run(list.current_dir(&shop.root).args(["mcp", "list"]));
+            [listed.stdout, listed.stderr]
+                .map(|it| String::from_utf8_lossy(&it).into_owned())
+                .concat()
+        };
+        engram.json(&["connect", client, "--yes"]);
+        let connected = servers();
+        assert!(connected.contains("✓ engram"), "{client}: {connected}");
+        engram.json(&["connect", client, "--undo", "--yes"]);
+        let undone = servers();
+        assert!(!undone.contains("engram mcp"), "{client}: {undone}");
+        assert!(!undone.contains("✓"), "{client}: {undone}");
+    }
+}
+
 /// The Inspector's exit code when a tool returns `isError`.
 const TOOL_ERROR: i32 = 5;
 

@@ -236,7 +236,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
         let (how, lost) = match *key {
             "a" => ("winner", Some("b")),
             "b" => ("winner", Some("a")),
-            "N" => ("winner", Some("a")), // B was said last
+            "N" => ("winner", Some("a")), // B was stated last
             "s" => ("winner", Some("b")), // A is surer
             _ => ("dismissed", None),
         };

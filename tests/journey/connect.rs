@@ -106,6 +106,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
         desk.press(hand, "write");
         desk.wait_connection("connected");
         desk.wait_words("[data-testid=next]", "Start or restart Claude Code");
+        desk.wait_words("[data-testid=next]", "Claude Code asks once");
         let after = desk.read_configuration().unwrap();
         assert_eq!(lines(&after), shown, "{hand:?}");
         let advice = desk.advice().unwrap();

@@ -92,6 +92,16 @@ fn another_repository_is_opened_by_mouse() {
 const OPENED: &str = "[...document.querySelectorAll('[data-testid=opened]')]
     .map(it => (it.matches('[aria-current]') ? 'front' : 'behind') + ' ' + (it.querySelector('.count')?.textContent ?? '')).join(', ')";
 
+/// Lists the parts of the rail and the status line that cannot be seen or clicked.
+const COVERED: &str = "
+    const all = ['opened', 'settings-button', 'repo', 'palette-button'];
+    return all.flatMap(name => [...document.querySelectorAll(`[data-testid=${name}]`)]
+        .filter(it => {
+            const at = it.getBoundingClientRect();
+            return !it.contains(document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2));
+        })
+        .map(() => name))";
+
 #[test]
 fn several_repositories_are_open_at_once() {
     let mut sandbox = Sandbox::open();
@@ -137,6 +147,16 @@ fn several_repositories_are_open_at_once() {
     window.wait(&is_read(&shop.ids[3]));
     opened("front , behind ");
     window.shot("several");
+    // In a small or enlarged window, each can still be chosen, and the one in front is named.
+    let whole = (window.script("return [innerWidth, innerHeight]", json!([]))).clone();
+    for (width, height) in [(640, 400), (420, 700)] {
+        window.resize(width, height);
+        let covered = window.script(COVERED, json!([]));
+        assert_eq!(covered, json!([]), "{width} × {height}");
+        assert!(window.text("[data-testid=repo]").contains("shop"));
+    }
+    let at = |of: usize| u32::try_from(whole[of].as_u64().unwrap()).unwrap();
+    window.resize(at(0), at(1));
     // After quick switches the last repository is shown, with nothing of another one.
     window.keys("[");
     window.wait(&is_read(&other.ids[0]));

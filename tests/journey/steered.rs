@@ -57,7 +57,7 @@ fn lineage_of_todo(status: &Value) -> String {
     id.trim_end_matches(')').to_owned()
 }
 
-/// Reads the status, hears of a pin on the next reply, answers the to-do, and reads until the
+/// Reads the status, learns of a pin from the next reply, answers the to-do, and reads until the
 /// budget refuses; then reads once more when a person granted it.
 fn script(cues: Cues) -> Vec<Step> {
     let cues = std::sync::Arc::new(std::sync::Mutex::new(cues));
@@ -139,6 +139,12 @@ fn real_agents_are_steered_from_the_window() {
             did.send(()).unwrap();
             running.join().expect("the agent ends")
         });
+        // Each agent reads the advice in the file that it looks into.
+        assert!(
+            run.text_seen()
+                .contains("the memory that the agents of this repository share"),
+            "{agent:?}"
+        );
         let results = run.results();
         assert_eq!(results.len(), 8, "{results:?}");
         // The reply after the pin is part of the model's next request.
@@ -159,6 +165,13 @@ fn real_agents_are_steered_from_the_window() {
             "document.querySelector('[data-testid=answer]')?.textContent.includes({})",
             Value::from(ANSWER)
         ));
+        // The window says who got the line.
+        counted.go("brief");
+        window.find("[data-testid=brief-line]");
+        window.click("[data-testid=brief-line][data-pinned=true]");
+        window.wait(
+            "document.querySelector('[data-testid=line-sent]')?.textContent.startsWith('Sent to ')",
+        );
         // Two connections, one row.
         counted.go("agents");
         window.find("[data-testid=agent]");

@@ -241,7 +241,18 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
     desk.window.control(ENTER);
     wait_refused(&desk, "UNANCHORED");
     desk.window.click("#new-evidence");
-    desk.window.keys("repo:src/nothing.rs#L1@HEAD");
+    // Paths and names are completed.
+    desk.window.keys("repo:src/mo");
+    desk.window.find("[data-testid=offered-evidence]");
+    desk.window.keys(&DOWN.to_string());
+    desk.window
+        .wait_moved("document.activeElement?.dataset.testid === 'offered-evidence'");
+    desk.window.keys(&ENTER.to_string());
+    wait_for_focus(&desk, "new-evidence");
+    let completed = text_of(&desk, "new-evidence");
+    assert!(completed.starts_with("repo:src/moved.rs"), "{completed}");
+    desk.window.click("#new-evidence");
+    write(&desk, "repo:src/nothing.rs#L1@HEAD");
     desk.window.control(ENTER);
     desk.window.wait(
         "document.querySelector('[data-testid=write-refused]')?.dataset.code.startsWith('POINTER')",

@@ -1,4 +1,4 @@
-//! Fuzzy search: how well a text matches what somebody typed of it.
+//! Fuzzy search: how well a text matches what somebody typed.
 
 /// A match: the score, the higher the better, and the characters that matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn fit(query: &str, text: &str) -> Option<Fit> {
     Some(fit)
 }
 
-/// Lowercases one character to one, so that the indices stay those of the text.
+/// Lowercases a character to a single one, so that the indices stay those of the text.
 fn lower(c: char) -> Option<char> {
     let mut all = c.to_lowercase();
     match (all.next(), all.next()) {

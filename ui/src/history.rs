@@ -5,10 +5,7 @@ use std::collections::HashMap;
 use engram_model::{Change, ConflictId, Did, Engram, EngramId, Entry, How};
 use jiff::Timestamp;
 
-use crate::{
-    route::author_name,
-    words::{self, say},
-};
+use crate::words::{self, author_name, say};
 
 /// One entry of a claim's history.
 #[derive(Clone, Debug, PartialEq)]

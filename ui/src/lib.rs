@@ -7,8 +7,10 @@
 //! reaches the engine other than through `app/engine/`.
 
 pub mod align;
+pub mod chips;
 pub mod commands;
 pub mod compare;
+pub mod days;
 pub mod drafts;
 pub mod feed;
 pub mod fuzzy;

@@ -2,16 +2,12 @@
 //! and a reload lead to the same screen.
 
 use engram_model::{Evidence, FactType, Filter, Kind, Scope};
-use jiff::{
-    SignedDuration, Timestamp,
-    civil::{Date, DateTime},
-    tz::Offset,
-};
+use jiff::tz::Offset;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::{
     app::views::{VIEWS, View},
-    words::{self, say},
+    days::{date_of, end_of_day, last_day, midnight},
 };
 
 /// Longest link that is read, in bytes: a path may take 4,096.
@@ -239,145 +235,6 @@ fn query_pairs(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// One condition of a filter, as a chip that can be removed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Chip {
-    /// What it is about.
-    pub what: &'static str,
-    /// The value that it asks for.
-    pub value: String,
-    /// The filter without it.
-    pub without: Filter,
-}
-
-/// Returns the conditions of a filter, except its text, which has a field of its own.
-pub fn chips_of(filter: &Filter, offset: Offset) -> Vec<Chip> {
-    let mut chips = Vec::new();
-    let mut add = |what, value: String, take: &dyn Fn(&mut Filter)| {
-        let mut without = filter.clone();
-        take(&mut without);
-        chips.push(Chip {
-            what,
-            value,
-            without,
-        });
-    };
-    for kind in &filter.kinds {
-        let word = words::kind(*kind).to_owned();
-        add("kind", word, &|it| it.kinds.retain(|other| other != kind));
-    }
-    for scope in &filter.scopes {
-        add("scope", scope.to_string(), &|it| {
-            it.scopes.retain(|other| other != scope)
-        });
-    }
-    for fact_type in &filter.fact_types {
-        add("type", fact_type.to_string(), &|it| {
-            it.fact_types.retain(|other| other != fact_type)
-        });
-    }
-    for role in &filter.roles {
-        add("role", role.clone(), &|it| {
-            it.roles.retain(|other| other != role)
-        });
-    }
-    for author in &filter.authors {
-        let name = author_name(author).to_owned();
-        add("by", name, &|it| it.authors.retain(|other| other != author));
-    }
-    if !filter.topic.is_empty() {
-        add("topic", filter.topic.clone(), &|it| it.topic.clear());
-    }
-    if let Some(verified) = filter.verified {
-        let word = if verified {
-            say::state::VERIFIED
-        } else {
-            say::state::UNVERIFIED
-        };
-        add("as stored", word.to_owned(), &|it| it.verified = None);
-    }
-    if let Some(ended) = filter.ended {
-        let (_, word) = say::filter::STATES[usize::from(ended)];
-        add("state", word.to_owned(), &|it| it.ended = None);
-    }
-    for standing in &filter.health {
-        let word = words::standing(*standing).to_owned();
-        // The word is “evidence gone” where no label comes before it; here one does.
-        let word = word.trim_start_matches("evidence ").to_owned();
-        add("evidence", word, &|it| {
-            it.health.retain(|other| other != standing)
-        });
-    }
-    if let Some(at) = filter.since {
-        add("since", date_of(at, offset), &|it| it.since = None);
-    }
-    if let Some(at) = filter.until {
-        add("until", last_day(at, offset), &|it| it.until = None);
-    }
-    chips
-}
-
-/// Formats a time for a field of a form, to the second: `2026-11-21T14:03:00`.
-pub fn local_time(at: Timestamp, offset: Offset) -> String {
-    let at = offset.to_datetime(at);
-    format!(
-        "{}T{:02}:{:02}:{:02}",
-        at.date(),
-        at.hour(),
-        at.minute(),
-        at.second()
-    )
-}
-
-/// Parses the time in such a field; a year has four digits.
-pub fn parse_local_time(text: &str, offset: Offset) -> Option<Timestamp> {
-    let at: DateTime = text.parse().ok()?;
-    offset.to_timestamp(at).ok().filter(|_| at.year() >= 1_000)
-}
-
-/// An author as the list names them.
-pub fn author_name(author: &str) -> &str {
-    match author {
-        "" | "user" => say::engram::YOU,
-        name => name,
-    }
-}
-
-/// Returns the midnight at the start of the day `days` before today.
-pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> {
-    let today = offset.to_datetime(now).date();
-    let date = today
-        .checked_sub(jiff::Span::new().try_days(days).ok()?)
-        .ok()?;
-    offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
-}
-
-/// Returns the midnight at the start of a day such as `2026-11-21`; a year has four digits.
-pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
-    let date: Date = text.parse().ok()?;
-    if date.year() < 1_000 {
-        return None;
-    }
-    offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
-}
-
-/// Returns the midnight at the end of a day: “until” includes the day.
-pub fn end_of_day(text: &str, offset: Offset) -> Option<Timestamp> {
-    midnight(text, offset)?.checked_add(DAY).ok()
-}
-
-/// Returns the day that ends at this midnight.
-pub fn last_day(end: Timestamp, offset: Offset) -> String {
-    date_of(end.checked_sub(DAY).unwrap_or(end), offset)
-}
-
-const DAY: SignedDuration = SignedDuration::from_hours(24);
-
-/// The day of a time.
-pub fn date_of(at: Timestamp, offset: Offset) -> String {
-    offset.to_datetime(at).date().to_string()
-}
-
 /// The characters that an address does not escape.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -396,6 +253,7 @@ fn decode(text: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::words::say;
 
     const HERE: Offset = Offset::constant(2);
 
@@ -542,58 +400,5 @@ mod tests {
             assert_eq!(Route::parse(query, HERE), Route::default(), "{query}");
         }
         assert_eq!(Route::parse("?q=a+b%2", HERE).filter.text, "a b%2");
-    }
-
-    #[test]
-    fn a_field_of_a_time_leads_there_and_back() {
-        for (text, want) in [
-            ("2026-11-20T10:00:07", Some("2026-11-20T10:00:07")),
-            ("2026-11-20T10:00", Some("2026-11-20T10:00:00")),
-            ("2026-11-20T10:00:07.25", Some("2026-11-20T10:00:07")),
-            ("0002-11-20T10:00", None),
-            ("2026-11-20", Some("2026-11-20T00:00:00")),
-            ("2026-13-20T10:00", None),
-            ("yesterday", None),
-            ("", None),
-        ] {
-            let told = parse_local_time(text, HERE).map(|at| local_time(at, HERE));
-            assert_eq!(told.as_deref(), want, "{text}");
-        }
-        let at: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
-        assert_eq!(parse_local_time(&local_time(at, HERE), HERE), Some(at));
-    }
-
-    #[test]
-    fn each_chip_takes_its_condition_away() {
-        let query = "?kind=risk&kind=fact&agent=user&ended=yes&health=evidence_gone&since=2026-11-20&until=2026-11-21";
-        let filter = Route::parse(query, HERE).filter;
-        let chips = chips_of(&filter, HERE);
-        let told: Vec<_> = chips
-            .iter()
-            .map(|it| format!("{} {}", it.what, it.value))
-            .collect();
-        assert_eq!(
-            told,
-            [
-                "kind risk",
-                "kind fact",
-                "by you",
-                "state ended",
-                "evidence gone",
-                "since 2026-11-20",
-                "until 2026-11-21"
-            ]
-        );
-        assert_eq!(chips[0].without.kinds.len(), 1);
-        assert_eq!(chips[3].without.ended, None);
-        assert_eq!(chips[4].without.health, []);
-        assert_eq!(chips[5].without.since, None);
-        assert_eq!(chips[6].without.until, None);
-        // “Until” a day includes the day.
-        let end: Timestamp = "2026-11-21T22:00:00Z".parse().unwrap();
-        assert_eq!(filter.until, Some(end));
-        let now: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
-        assert_eq!(date_of(days_ago(now, 0, HERE).unwrap(), HERE), "2026-11-21");
-        assert_eq!(days_ago(now, i64::MAX, HERE), None);
     }
 }

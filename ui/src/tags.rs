@@ -23,7 +23,7 @@ pub enum Tag {
     Brief,
     /// The lines that pointers lead to, and the working tree there.
     Sources,
-    /// One engram, with its versions and who else said it.
+    /// One engram, with its versions and who else made the claim.
     Engram(EngramId),
 }
 
@@ -83,17 +83,17 @@ mod tests {
     #[test]
     fn a_change_touches_what_shows_it_and_no_more() {
         let id: EngramId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
-        let noted = Change::Dereferenced {
+        let read = Change::Dereferenced {
             pointer: String::new(),
             digest: String::new(),
             tokens: 1,
         };
-        assert_eq!(tags_of(&noted), [Tag::Status, Tag::Requests, Tag::Brief]);
+        assert_eq!(tags_of(&read), [Tag::Status, Tag::Requests, Tag::Brief]);
         let asked = Change::Between {
             what: OperationKind::Requested,
             about: Vec::new(),
         };
-        assert_eq!(tags_of(&asked), tags_of(&noted));
+        assert_eq!(tags_of(&asked), tags_of(&read));
         assert!(!Tag::Requests.is_sum(), "a new request is shown at once");
         assert_eq!(
             tags_of(&Change::Corroborated(id)),

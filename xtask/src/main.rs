@@ -41,9 +41,9 @@ enum Task {
     /// Measure, each figure beside a plain baseline of the same run
     #[command(disable_help_flag = true)]
     Bench(MeasureArgs),
-    /// Draw every view in every width, theme, zoom and direction, to look at
+    /// Draw every view in every width, theme, zoom and direction, for a person to look at
     Pictures(pictures::Pictures),
-    /// Follow spans through histories, beside git's own ways of following lines
+    /// Follow spans through histories, and compare with git's own ways of following lines
     #[command(disable_help_flag = true)]
     Accuracy(MeasureArgs),
     /// Call a running server in every way that its description allows, and in ways that it does not

@@ -1,5 +1,5 @@
 //! The clients by other authors that the tests drive Engram with: the Python MCP client, the MCP
-//! Inspector and two coding agents; and the accessibility rules of axe. They are in
+//! Inspector and four coding agents; and the accessibility rules of axe. They are in
 //! `$ENGRAM_TOOLS`, never in the repository.
 
 use std::{
@@ -23,6 +23,8 @@ const NPM: &[&str] = &[
     "@modelcontextprotocol/inspector@2.12.0",
     "@anthropic-ai/claude-code@2.1.329",
     "@openai/codex@0.169.0",
+    "@google/gemini-cli@0.61.0",
+    "opencode-ai@1.18.33",
 ];
 /// In a separate folder, so that updating it does not remove the agents that another checkout's
 /// tests use.

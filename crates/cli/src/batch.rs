@@ -28,7 +28,7 @@ pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
     })
 }
 
-/// Answers each line. The batch ends if the reader is gone; the lines answered by then are done.
+/// Answers each line. The batch ends if the reader is gone; the lines answered by then count.
 ///
 /// # Errors
 /// The input cannot be read to its end; the lines before that are answered.

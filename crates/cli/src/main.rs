@@ -12,6 +12,7 @@ mod connect;
 mod dashboard;
 mod doctor;
 mod elsewhere;
+mod feed;
 mod lines;
 mod out;
 mod permission;

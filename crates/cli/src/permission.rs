@@ -70,7 +70,7 @@ pub(crate) fn grants_text(reply: &GrantsReply) -> String {
     }
     let line = |grant: &GrantTold| {
         format!(
-            "{}  {:<7} {} for {}, by {}",
+            "{}  {:<7}  {} for {}, by {}",
             grant.id,
             grant.state,
             permitted_text(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars),

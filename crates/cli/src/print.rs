@@ -3,10 +3,9 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
-    AgentOpened, AgentStatus, AgentsReply, AnswerQuality, Blame, BriefReply, Budget, Change,
-    CheckReply, ConflictFilter, Did, Engram, EngramId, Entry, Evidence, ForgetReply, Listed, Meter,
-    Noun, OperationKind, Outcome, PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply,
-    format_count,
+    AgentOpened, AgentStatus, AgentsReply, AnswerQuality, BriefReply, Budget, Change, CheckReply,
+    Did, Engram, EngramId, Entry, Evidence, ForgetReply, Meter, Noun, OperationKind, Outcome,
+    PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, format_count,
 };
 use serde_json::{Value, json};
 
@@ -71,55 +70,45 @@ fn reply_text(reply: &Reply) -> String {
             )
         }
         Reply::Note(note) => format!("{}  {}  entry {}", note.pointer, note.id, note.seq),
-        Reply::Feed(page) if page.entries.is_empty() => {
+        // `feed` prints the entries, if there are any.
+        Reply::Feed(_) => {
             "no claims here yet: in a repository, connect an agent; `engram connect` lists the supported agents"
                 .to_owned()
         }
-        Reply::Feed(page) => entry_lines(&page.entries),
         Reply::Log(all) => entry_lines(all),
-        Reply::Source(source) => source.label.clone(),
-        Reply::Line(line) => line.text.clone(),
         Reply::Sample(sample) => format!("stored {}", format_count(sample.ids.len() as u64, SAMPLES)),
         Reply::Checked(check) => check_text(check),
-        // Only the window asks for these.
-        Reply::Located(reply) => json!(reply).to_string(),
-        Reply::News(reply) => json!(reply).to_string(),
-        Reply::Facets(facets) => facets.total.to_string(),
-        Reply::Search(search) => entry_lines(&search.page.entries),
-        Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),
-        Reply::Tracked(pointer) => pointer.in_words(),
-        Reply::Completions(all) => one_line(all.join(" ")),
-        Reply::Blame(blame) => blame_text(blame),
         Reply::Status(summary) => status_text(summary),
         Reply::Agents(page) => agents_text(page),
-        Reply::Turned(begun) => format!(
-            "{} is in turn {}",
-            one_line(&begun.agent.0),
-            one_line(&begun.turn)
-        ),
         Reply::Budgets(budgets) => permission::budgets_text(budgets),
-        Reply::Metrics(metrics) => json!(metrics).to_string(),
-        Reply::Timeline(timeline) => json!(timeline).to_string(),
-        Reply::Hooked(hook) => json!(hook).to_string(),
         Reply::Granted(grant) => permission::issued_grant_text(grant),
         Reply::Grants(grants) => permission::grants_text(grants),
         Reply::Answered(request) => format!("{}  {}", one_line(&request.id), request.state),
         Reply::Requests(requests) => permission::requests_text(requests),
         Reply::Opened(opened) => opened_text(opened),
         Reply::Valid(message) => format!("ok, {}", format_count(message.tokens as u64, TOKENS)),
-        Reply::Conflicts(page) => conflicts::conflicts_text(
-            page,
-            &ConflictFilter {
-                status: Listed::All,
-                ..ConflictFilter::default()
-            },
-        ),
         Reply::Conflict(conflict) => conflicts::conflict_text(conflict),
-        Reply::Gate(gate) => conflicts::gate_text(gate, &[]),
         Reply::Resolved(resolved) => conflicts::resolved_text(resolved),
         Reply::Brief(lines) => brief_text(lines),
-        Reply::Shown(shown) => brief_text(&shown.brief),
         Reply::Sent(message) => sent_text(message),
+        // `run` prints these with what else it asks for.
+        Reply::Conflicts(_) | Reply::Gate(_)
+        // No verb asks for these.
+        | Reply::Source(_)
+        | Reply::Line(_)
+        | Reply::Located(_)
+        | Reply::News(_)
+        | Reply::Facets(_)
+        | Reply::Search(_)
+        | Reply::Standing(_)
+        | Reply::Tracked(_)
+        | Reply::Completions(_)
+        | Reply::Blame(_)
+        | Reply::Turned(_)
+        | Reply::Metrics(_)
+        | Reply::Timeline(_)
+        | Reply::Hooked(_)
+        | Reply::Shown(_) => reply_json(reply).to_string(),
     }
 }
 
@@ -163,15 +152,6 @@ fn query_text(query: &QueryReply) -> String {
         );
     }
     out
-}
-
-/// Lists who wrote which part of a span.
-fn blame_text(blame: &Blame) -> String {
-    let lines = blame.parts.iter().map(|part| {
-        let commit = part.commit.get(..7).unwrap_or_default();
-        format!("{commit} {} {}", part.author, part.summary)
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Reports what was stored.

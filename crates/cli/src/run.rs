@@ -4,25 +4,24 @@ use std::{
     io::{self, IsTerminal},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
-    sync::{Arc, mpsc},
+    sync::Arc,
 };
 
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment, World};
 use engram_model::{
-    Caller, Code, ConflictFilter, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply, Secret,
-    ask,
+    Code, ConflictFilter, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply, Secret, ask,
 };
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    args::{Cli, FeedArgs, PointersVerb, ProjectMemory, ServeArgs, ToolsetArg, Verb},
+    args::{Cli, PointersVerb, ProjectMemory, ServeArgs, ToolsetArg, Verb},
     batch, conflicts, connect, dashboard, doctor,
     elsewhere::Elsewhere,
-    out, pointers, print,
-    request::{caller_of, feed_of, filter_of, request_of},
+    feed, out, pointers, print,
+    request::{caller_of, filter_of, request_of},
 };
 
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
@@ -48,7 +47,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             http_options(ask, &home_folder(&cli)?)?,
             json,
         ),
-        Verb::Feed(ref ask) if ask.follow => follow_feed(Arc::new(open_engine(&cli)?), ask, json),
+        Verb::Feed(ref ask) if ask.follow => feed::follow(&Arc::new(open_engine(&cli)?), ask, json),
         Verb::Doctor {
             move_home: true, ..
         } => doctor::move_home(&cli),
@@ -102,6 +101,9 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
         }
         (Verb::Conflicts(asked), Reply::Conflicts(page)) if !json => {
             out::print_line(&conflicts::conflicts_text(page, &filter_of(asked)));
+        }
+        (_, Reply::Feed(page)) if !json && !page.entries.is_empty() => {
+            feed::print_entries(&engine, &page.entries);
         }
         (_, Reply::Gate(gate)) if !json => {
             let open = engine.ask(
@@ -186,7 +188,6 @@ fn serve_mcp(engine: Arc<Engine>, toolsets: &[ToolsetArg]) -> Result<ExitCode, R
     let token = std::env::var_os("ENGRAM_AGENT").filter(|it| !it.is_empty());
     let token = token.map(|it| Secret(it.to_string_lossy().trim().to_owned()));
     let toolsets: Vec<Toolset> = toolsets.iter().map(|it| it.toolset()).collect();
-    engine.follow()?;
     // There is one client on one pipe: a second thread would only pass messages to the first.
     let runtime = build_runtime(Builder::new_current_thread())?;
     let served = runtime.block_on(engram_server::mcp_stdio(
@@ -230,37 +231,6 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
         Ok(server.run().await)
     });
     Err(refusal)
-}
-
-/// Prints existing and new entries, oldest first, until the reader is gone.
-fn follow_feed(engine: Arc<Engine>, asked: &FeedArgs, json: bool) -> Result<ExitCode, Refusal> {
-    let page = engine.ask(&Caller::User, ask::Feed(feed_of(asked)))?;
-    let (lines, printed) = mpsc::channel();
-    for entry in page.entries.into_iter().rev() {
-        let _ = lines.send(entry);
-    }
-    let _subscription = engine.subscribe(page.head, move |entries| {
-        for entry in entries {
-            let _ = lines.send(entry);
-        }
-    })?;
-    for entry in printed {
-        let is_read = if json {
-            out::print_json(&entry)
-        } else {
-            out::print_line(&print::entry_line(&entry, |_| None))
-        };
-        if !is_read {
-            return Ok(ExitCode::SUCCESS);
-        }
-    }
-    // The feed ends only if its home does.
-    engine.ask(&Caller::User, ask::Status)?;
-    Err(Refusal::new(
-        Code::StoreGone,
-        "the home was replaced while it was being followed",
-        "Run the command again to follow the new one.",
-    ))
 }
 
 /// The variables that name a display on Linux.

@@ -21,7 +21,7 @@ pub(crate) fn add(text: &str, section: &str) -> Result<String, EditError> {
     let section = format!("{BEGIN}\n{section}{END}\n").replace('\n', eol);
     if let Some((from, to)) = find_section(text)? {
         let (before, after) = (part(text, 0, from), part(text, to, text.len()));
-        // The last line of a file may lack its end.
+        // The last line of a file may lack a line ending.
         let section = if part(text, from, to).ends_with('\n') {
             section.as_str()
         } else {

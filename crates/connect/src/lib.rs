@@ -170,7 +170,7 @@ impl ConfigurationChange {
         self.edits().any(FileEdit::is_any)
     }
 
-    /// Whether it replaces another server of our name, which undo puts back.
+    /// Whether it replaces another server with our name, which undo puts back.
     pub fn replaces(&self) -> bool {
         self.replaces
     }

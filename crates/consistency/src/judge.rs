@@ -14,7 +14,7 @@ pub(crate) fn no_placeholder(value: &[u8]) -> bool {
         && (digits || solid || !is_name_or_path(value))
 }
 
-/// Judges a value beside a vendor's name, which may also be a word.
+/// Judges a value beside a vendor's name that may also be an ordinary word.
 pub(crate) fn drawn_and_no_words(value: &[u8]) -> bool {
     !is_placeholder(value) && !rules::is_never_secret(value) && !is_name_or_path(value)
 }

@@ -116,7 +116,7 @@ struct Caches {
     claims: conflicts::parsed::KeptClaims,
     track_record: asking::track_record::KeptTrackRecord,
     /// What agents were shown since the last write; the next write stores it.
-    served: agents::served::Servings,
+    served: context::servings::Servings,
     /// Which lines of the brief agents were sent through this process.
     reached: messages::reached::ReachedLines,
     /// Ephemeral claims that were returned to agents and may become durable.

@@ -1,9 +1,9 @@
-//! Measures what checking a message costs beside counting its tokens, and how well code is
+//! Measures what checking a message costs compared with counting its tokens, and how well code is
 //! distinguished from prose.
 //!
 //! `cargo run --release -p engram-gateway --example cost` prints times, or with `--json` all of
 //! them, in nanoseconds. `... --example cost -- FILE...` prints each paragraph of documents (`.md`,
-//! `.txt`) that is taken for code, and for other files the number of windows of six lines that are
+//! `.txt`) that is taken for code, and for other files the number of six-line windows that are
 //! not. Never part of the product.
 
 use std::{hint::black_box, time::Instant};

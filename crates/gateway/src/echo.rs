@@ -80,7 +80,7 @@ pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
         && !wrapping.iter().any(|it| says_something(it))
 }
 
-/// Refuses an echo. A pointer that was not served with the words makes it new evidence, not an
+/// Refuses an echo. A pointer that was not served with the words makes it a new finding, not an
 /// echo.
 pub fn refuse_echo(
     claim: &str,

@@ -8,6 +8,7 @@
 mod ancestors;
 mod brief;
 mod budget;
+mod closing;
 mod code;
 mod echo;
 mod grant;
@@ -27,8 +28,8 @@ pub use brief::{
 };
 pub use budget::{
     admit_by_budget, admit_stranger_write, admit_tree_write, admit_write, budget_of, charge,
-    refuse_close, refuse_replace, refuse_retire,
 };
+pub use closing::{refuse_close, refuse_replace, refuse_retire};
 pub use code::{INLINE_CODE_CHARS, code_chars, code_features};
 pub use echo::{
     echoes, fingerprints, is_own_evidence, probes, read_print, refuse_echo, shown_print,

@@ -1,5 +1,5 @@
-//! Decides whether a text quotes another, since an erased text must be erased where it was repeated
-//! too.
+//! Decides whether a text quotes another, since an erased text must also be erased wherever it was
+//! repeated.
 //!
 //! Words are those of the echo check: case, punctuation, spaces and zero-width characters are
 //! ignored.

@@ -12,7 +12,7 @@ macro_rules! calls {
             /// Every call.
             pub const ALL: &[Self] = &[$(Self::$call),+];
 
-            /// The name: of the command over IPC, and of the path under `/api/` over HTTP.
+            /// The name of the command over IPC, and of the path under `/api/` over HTTP.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$call => $name,)+

@@ -1,15 +1,15 @@
 //! Conflicts: two sides that cannot both hold; the requests about them, and the replies.
 //!
-//! A *side* is a topic with a folded claim, together with every engram that holds and says it. A
-//! conflict is an unordered pair of sides of one project. Its id is derived from that pair, so
-//! every search finds the same conflict, in any order and any number of times.
+//! A *side* is a topic with a folded claim, with every engram that makes this claim and holds. A
+//! conflict is an unordered pair of sides of one project, for everybody or for one run. Its id is
+//! derived from these, so every search finds the same conflict, in any order and any number of times.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{ConflictId, EngramId, FactType, LineageId, Pointer, words::words};
 
-/// The most pointers of a risk engram. It takes them from the two sides in turn, each side's first
+/// The most pointers of a risk engram. They come from the two sides in turn, each side's first
 /// ones first.
 pub const RISK_POINTERS: usize = 12;
 
@@ -20,7 +20,8 @@ words!(
         Open = "open",
         /// Somebody settled it: one side lost, or a new claim replaced both.
         Resolved = "resolved",
-        /// Somebody said that it is none; it is never raised again.
+        /// Somebody said it is not one. It is not raised again, unless an agent said so and a side
+        /// gains a claim that the agent may not see or close.
         Dismissed = "dismissed",
         /// It ended by itself, with a side.
         Closed = "closed",
@@ -49,7 +50,7 @@ words!(
         Nli = "tier1_nli",
         /// Another quantity for the same attribute.
         Numeric = "tier2_numeric",
-        /// Another date, or gone against still there.
+        /// Another date, or one says "gone" and the other "still there".
         Temporal = "tier2_temporal",
         /// Across topics.
         CrossScope = "tier2b_cross_scope",
@@ -65,7 +66,7 @@ words!(
         Winner = "winner",
         /// One claim replaced both sides.
         Merge = "merge",
-        /// It is no conflict.
+        /// It is not a conflict.
         Dismissed = "dismissed",
         /// A side was replaced by a newer version.
         Superseded = "superseded",
@@ -111,7 +112,7 @@ impl Listed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conflict {
-    /// A function of the pair of sides and of their project.
+    /// A function of the pair of sides, their project and, if only one run may see it, that run.
     pub id: ConflictId,
     /// Its status.
     pub status: ConflictStatus,
@@ -125,9 +126,9 @@ pub struct Conflict {
     pub why: String,
     /// When it was found first.
     pub found_at: Timestamp,
-    /// The side that was said first.
+    /// The side that was stated first.
     pub a: ConflictSide,
-    /// The side that was said last: the newer one.
+    /// The side that was stated last: the newer one.
     pub b: ConflictSide,
     /// The risk engram that reports it; null if none was stored.
     pub risk: Option<EngramId>,
@@ -156,7 +157,7 @@ impl Conflict {
     }
 }
 
-/// One side of a conflict, by the newest engram that says it.
+/// One side of a conflict, represented by the newest engram that states it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConflictSide {
@@ -305,9 +306,9 @@ impl Default for GateCheck {
 words!(
     /// Whether a job may go on.
     Gate {
-        /// Nothing bars the way.
+        /// Nothing blocks the job.
         Open = "open",
-        /// Something does.
+        /// Something blocks the job.
         Shut = "shut",
     }
 );
@@ -341,13 +342,13 @@ pub struct Resolve {
     pub why: Option<String>,
 }
 
-/// How a conflict is settled, or no longer is.
+/// How a conflict is settled, or its verdict undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settle {
     /// This engram's side holds; all engrams of the other side are closed.
     Winner(EngramId),
-    /// The side that was said last holds.
+    /// The side that was stated last holds.
     Newer,
     /// The side with the higher confidence holds; refused if both have the same.
     Surer,
@@ -355,7 +356,7 @@ pub enum Settle {
     Merge(String),
     /// An engram that was stored before replaces both sides.
     MergedBy(EngramId),
-    /// It is no conflict.
+    /// It is not a conflict.
     Dismiss,
     /// The verdict is undone: the claims that it closed hold again, as new versions.
     Undo,

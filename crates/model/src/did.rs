@@ -5,7 +5,7 @@ use crate::{Change, Engram, EngramId, How, Lost};
 /// What was done to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
-    /// It was said for the first time.
+    /// It was made for the first time.
     Stored,
     /// Its words stayed, and its pointers now address the evidence as it stood at that time.
     Confirmed,

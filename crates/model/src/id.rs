@@ -46,7 +46,7 @@ macro_rules! ulid_id {
                     Refusal::new(
                         Code::NotFound,
                         format!("{:?} is not an id", crate::text::shorten(text, 40)),
-                        "Ids have 26 characters: `engram query` prints those of engrams, `engram conflicts` those of conflicts.",
+                        "Take the 26 characters of an id from an answer.",
                     )
                 })
             }

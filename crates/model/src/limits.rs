@@ -121,7 +121,7 @@ impl Default for DerefLimits {
     }
 }
 
-/// Limits on the writes of one agent (claims, notes, repeats and closings). The user, imports and
+/// Limits on the writes of one agent: the operations that are marked `Rated`. The user, imports and
 /// benchmarks are not limited.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::visible;
 
 /// Stable codes (docs/design.md#refusals). The first block refuses input; the second reports a
-/// failure of what lies under Engram. Neither ever changes its spelling.
+/// failure of what lies under Engram. The spelling of a code never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -36,13 +36,14 @@ pub enum Code {
     /// Too many writes, connections, streams or requests in too short a time, or an answer that
     /// took too long.
     RateLimited,
-    /// Something that only the user may do, or nobody here.
+    /// Something that only the user may do, or that nobody may do here.
     ScopeDenied,
     /// A grant or engram past its time.
     Expired,
-    /// No such engram, event, artifact or conflict.
+    /// No such engram, event, artifact, conflict, grant, request, agent or address, for this caller;
+    /// or one that has ended, so that the request has nothing to act on.
     NotFound,
-    /// A conflict that has another verdict already.
+    /// A conflict that has another verdict already, or that ended with one of its sides.
     AlreadySettled,
 
     /// No git repository, or it was moved or deleted.
@@ -161,7 +162,7 @@ pub struct Figure {
 pub struct Cut {
     /// JSON pointer (RFC 6901) into the message: `/output/summary`.
     pub at: String,
-    /// Tokens (o200k_base) of what stands there; a quarter of its bytes where it is too long to
+    /// Tokens (o200k_base) of the text there; a quarter of its bytes if it is too long to
     /// count.
     pub tokens: u64,
 }

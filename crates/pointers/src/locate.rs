@@ -124,9 +124,7 @@ pub(crate) fn locate<'r>(
             }
             None => Err(refuse::not_found(
                 format!("there is no event sam:{kind}:{slug} on {date}"),
-                format!(
-                    "Write one with engram note --kind {kind} --slug {slug} TEXT, which prints its pointer with today's date."
-                ),
+                "Check its kind, slug and date; a note that was just stored has today's date (UTC).",
             )),
         },
         Target::Url { url, digest } => {

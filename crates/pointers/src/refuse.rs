@@ -1,4 +1,4 @@
-//! Refusals of this crate, each with a sentence and a way out.
+//! Refusals of this crate, each with a sentence and a hint.
 
 use engram_model::{Code, Pin, Pointer, Refusal, Target, shorten};
 
@@ -18,7 +18,7 @@ pub(crate) fn unavailable(message: impl Into<String>, hint: impl Into<String>) -
 pub(crate) fn no_repository() -> Refusal {
     unavailable(
         "there is no git repository here",
-        "Run inside a git repository, or pass one with --repo PATH.",
+        "Use a pointer that needs no repository, or start Engram in a git repository.",
     )
 }
 

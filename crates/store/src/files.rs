@@ -162,7 +162,7 @@ pub fn is_open_to_others(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| mode(&it).is_some_and(|it| it & 0o077 != 0))
 }
 
-/// Removes the rights of others from a file or folder of this user, if the file system has rights.
+/// Removes others' rights to a file or folder of this user, if the file system has rights.
 pub fn close_to_others(path: &Path) {
     if let Ok(about) = fs::symlink_metadata(path)
         && is_own(&about)

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 
 use crate::Result;
 
-/// After how many virtual machine steps SQLite checks the limit: a few microseconds.
+/// SQLite checks the limit after this many virtual machine steps: a few microseconds.
 const STEPS: c_int = 1_000;
 
 thread_local! {

@@ -96,7 +96,7 @@ impl Choice {
             (false, _) => Ok((words, name)),
             (true, Some(terminal)) => Ok((terminal.into_iter().chain(words).collect(), name)),
             (true, None) => Err(Refusal::new(
-                Code::Internal,
+                Code::NotFound,
                 format!("no supported terminal was found for {name}"),
                 format!("Set TERMINAL to your terminal's command. {CHOOSE}"),
             )),
@@ -131,7 +131,7 @@ fn file_name(program: &str) -> String {
 
 pub(super) fn none_found() -> Refusal {
     Refusal::new(
-        Code::Internal,
+        Code::NotFound,
         "no editor was found on this machine",
         CHOOSE,
     )

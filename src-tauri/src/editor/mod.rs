@@ -169,11 +169,11 @@ mod tests {
         for (named, want) in [
             ("engram-ed", Ok(&shows)),
             (shows.to_str().unwrap(), Ok(&shows)),
-            ("node_modules/.bin/engram-ed", Err(Code::Internal)),
-            ("./engram-ed", Err(Code::Internal)),
-            ("engram-none", Err(Code::Internal)),
-            ("..", Err(Code::Internal)),
-            ("", Err(Code::Internal)),
+            ("node_modules/.bin/engram-ed", Err(Code::NotFound)),
+            ("./engram-ed", Err(Code::NotFound)),
+            ("engram-none", Err(Code::NotFound)),
+            ("..", Err(Code::NotFound)),
+            ("", Err(Code::NotFound)),
             ("engram-linked", Err(Code::ScopeDenied)),
             (
                 its.join("engram-ed").to_str().unwrap(),

@@ -53,7 +53,7 @@ pub(super) fn program_of(named: &str, folders: &OsStr, root: &Path) -> Result<Pa
             format!("Engram does not run programs from a repository. {CHOOSE}"),
         )),
         (_, None) => Err(Refusal::new(
-            Code::Internal,
+            Code::NotFound,
             format!("there is no program {named} on this machine"),
             format!(
                 "Install it in a folder that PATH names by its absolute path, or name it by its absolute path. {CHOOSE}"

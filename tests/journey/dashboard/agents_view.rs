@@ -137,6 +137,10 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     window.wait(&acts(6));
     assert!(window.text("[data-testid=act]").contains("by a grant"));
     window.wait("document.querySelector('.beyond').textContent.includes('0 open, 1 used')");
+    // The timeline draws what each turn read, and estimates what that saved.
+    window.wait("document.querySelector('[data-testid=turn] .track i').style.width === '100%'");
+    let saved = window.text("[data-testid=agent-saved]");
+    assert!(saved.contains("estimate"), "{saved}");
     is_clean(window, "a team");
 }
 
@@ -157,7 +161,8 @@ fn an_agent_is_renamed_hidden_and_closed() {
         window.wait_moved("document.activeElement.id === 'agent-name-field'");
         window.keys("Lead");
         window.keys(ENTER);
-        window.find("[data-testid=agent-detail] [data-testid=refused]");
+        let refusal = window.text("[data-testid=agent-detail] [data-testid=refused]");
+        assert!(!refusal.contains("engram "), "{refusal}");
         // Enter keeps the focus; Escape leaves without a change.
         window.wait_moved("document.activeElement.id === 'agent-name-field'");
         window.keys(ESCAPE);
@@ -179,6 +184,24 @@ fn an_agent_is_renamed_hidden_and_closed() {
         window.by(hand, "H", "agent-hide");
         window.wait("document.querySelector('[data-testid=agents-left-out]').hidden");
         is_clean(window, "an agent");
+
+        // An agent that was only opened has not called yet.
+        assert!(
+            window
+                .text("[data-testid=agent-detail]")
+                .contains("last call")
+        );
+        engram.json(&["agents", "open", "demo"]);
+        window.wait("[...document.querySelectorAll('[data-testid=agent] b')].some(it => it.textContent === 'demo')");
+        window.script("[...document.querySelectorAll('[data-testid=agent]')].find(it => it.textContent.includes('demo')).click()", json!([]));
+        window.wait(&format!("{open} === 'demo'"));
+        assert!(
+            !window
+                .text("[data-testid=agent-detail]")
+                .contains("last call")
+        );
+        window.script("[...document.querySelectorAll('[data-testid=agent]')].find(it => it.textContent.includes('auditor')).click()", json!([]));
+        window.wait(&format!("{open} === 'auditor'"));
 
         // Closing asks first, and Enter keeps the agent.
         window.by(hand, "X", "agent-close");

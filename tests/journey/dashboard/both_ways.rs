@@ -71,7 +71,7 @@ fn a_question_to_agents_is_no_claim_in_doubt() {
     window.press_on(Hand::Mouse, "ask-agent");
     window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
     // Once another file is checked, so is the question to agents. Its pointer shows the evidence
-    // that is gone, which it asks about and does not depend on.
+    // that is gone: the to-do asks about it, but does not rest on it.
     let ledger = fs::read_to_string(shop.root.join("src/ledger.rs")).unwrap();
     shop.write(
         "src/ledger.rs",

@@ -332,7 +332,12 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
 
 #[test]
 fn claims_are_copied() {
-    let Stage { shop, window, .. } = &open();
+    let shop = Shop::open();
+    let remote = "https://ada:token@example.com/team/shop.git";
+    shop.git(&["remote", "add", "origin", remote]);
+    let Stage { shop, window, .. } = &Stage::of(shop);
+    window.wait(&rows(8));
+    window.wait(LIVE);
     let copied =
         "navigator.clipboard.writeText = async text => { document.body.dataset.copied = text; }";
     window.script(copied, json!([]));
@@ -359,4 +364,9 @@ fn claims_are_copied() {
     window.wait(&notice("Claim copied"));
     let copied: Value = text(window);
     assert!(copied.as_str().unwrap().starts_with("A reservation is"));
+    // A link names the remote, so that a colleague's clone opens it; never what is secret in it.
+    window.keys("l");
+    window.wait(&notice("Link copied"));
+    let link = format!("engram://feed/{}?remote=example.com/team/shop", shop.ids[0]);
+    assert_eq!(text(window), json!(link));
 }

@@ -1,4 +1,4 @@
-//! The versions of a claim, and the other agents that said it.
+//! The versions of a claim, and the other agents that made it.
 
 use serde_json::json;
 

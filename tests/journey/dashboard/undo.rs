@@ -1,4 +1,4 @@
-//! The list of a person's steps in a browser: each can be undone while it stands, also after the
+//! The list of a person's steps in a browser: each can be undone while it stands, even after the
 //! page was loaded again, and one that was overtaken says by whom. Notices cover no control.
 
 use serde_json::json;
@@ -53,7 +53,7 @@ fn every_step_is_listed_and_can_be_undone_while_it_stands() {
         |stage, hand| {
             let (window, engram) = (&stage.window, &stage.shop.engram());
             settle_all(window, 3);
-            // The oldest verdict is overtaken: the claim that lost is said again.
+            // The oldest verdict is overtaken: the claim that lost is made again.
             let first = &all(engram)
                 .into_iter()
                 .min_by_key(|it| it["settled"]["at"].to_string());
@@ -84,7 +84,7 @@ fn every_step_is_listed_and_can_be_undone_while_it_stands() {
             window.wait(&steps_end(&["Undo", "undone", overtaken]));
             assert_eq!(count_open(stage), 2);
 
-            // A page that was loaded anew goes on with the newest step that stands, and past none.
+            // A reloaded page goes on with the newest step that stands, and skips none.
             window.post("/refresh", json!({}));
             window.find("[data-testid=conflicts-view] .count");
             window.wait(&rows(2));

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{
     hands::{DELETE, ENTER, LIVE, is_read},
+    requests_view::connect,
     server::Server,
     shop::Shop,
 };
@@ -383,6 +384,12 @@ fn an_empty_home_leads_to_a_first_engram() {
     let wanted = format!("engram --home {} connect claude", shop.home.display());
     assert!(commands.contains(&wanted), "{commands}");
     window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");
+    // An agent that only asks already counts as a sign of life.
+    let asks = json!({"name": "engram_query", "arguments": {"topic": "retries"}});
+    connect(&shop.engram(), "codex", &[asks]);
+    window.wait(
+        "document.querySelector('[data-testid=sign-of-life]').textContent.includes('codex called')",
+    );
     shop.say([(
         0,
         json!({"claim": "The first.", "pointers": ["repo:src/retry.rs@HEAD"]}),

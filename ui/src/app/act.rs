@@ -168,7 +168,7 @@ fn go_back(app: App) {
 fn back_to_list(app: App) {
     if app.frame.toast.get_untracked().is_some() {
         app.frame.toast.set(None);
-    } else if !app.view.get_untracked().reads || !feed::leave_filter(app) {
+    } else if !app.view.get_untracked().lists_engrams || !feed::leave_filter(app) {
         room::go_to_list(app);
     }
 }

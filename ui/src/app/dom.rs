@@ -66,9 +66,9 @@ pub(crate) fn query() -> String {
     search.unwrap_or_default()
 }
 
-/// Writes the query of the address within the repository `root`. If `is_step`, *back* returns from
+/// Writes the query of the address within the repository `root`. If `adds_history`, *back* returns from
 /// it.
-pub(crate) fn set_query(query: &str, is_step: bool, root: Option<&str>) {
+pub(crate) fn set_query(query: &str, adds_history: bool, root: Option<&str>) {
     let Some(history) = page().and_then(|_| window().history().ok()) else {
         return;
     };
@@ -78,7 +78,7 @@ pub(crate) fn set_query(query: &str, is_step: bool, root: Option<&str>) {
     }
     let path = window().location().pathname().unwrap_or_default();
     let address = Some(format!("{path}{query}"));
-    let done = if is_step {
+    let done = if adds_history {
         history.push_state_with_url(&within, "", address.as_deref())
     } else {
         history.replace_state_with_url(&within, "", address.as_deref())

@@ -194,9 +194,9 @@ impl App {
         self.frame.warn(&text, say::repositories::NEWER_HINT);
     }
 
-    pub(super) fn write_address(self, is_step: bool) {
+    pub(super) fn write_address(self, adds_history: bool) {
         let query = self.route().query(self.clock.get_untracked().offset);
-        dom::set_query(&query, is_step, self.repositories.root().as_deref());
+        dom::set_query(&query, adds_history, self.repositories.root().as_deref());
         self.repositories.keep_place(query);
     }
 

@@ -565,7 +565,7 @@ impl EngramList {
 }
 
 /// The claims that entries store. They come as they are when the entries are read, with what was
-/// said of them since.
+/// said about them since.
 fn stored_in(entries: &[Entry]) -> HashSet<EngramId> {
     let stored = entries.iter().filter_map(|it| it.change.stored());
     stored.map(|it| it.id).collect()

@@ -271,7 +271,7 @@ fn closing_a_window_shows_on_the_row() {
     assert_eq!(feed.newer(engram(4, "").id), Some(engram(7, "").id));
 }
 
-/// A claim that was repeated at once arrives as it is by then.
+/// A claim that was repeated at once arrives with its repetition counted.
 #[test]
 fn a_repetition_that_comes_with_its_claim_counts_once() {
     let mut feed = loaded(1..=1, None);

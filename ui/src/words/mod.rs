@@ -94,6 +94,14 @@ pub fn author(engram: &Engram) -> String {
     }
 }
 
+/// An author as the list names them.
+pub fn author_name(author: &str) -> &str {
+    match author {
+        "" | "user" => say::engram::YOU,
+        name => name,
+    }
+}
+
 /// The name of a topic for people; claims without a topic get a name of ours.
 pub fn topic_name(topic: &str) -> String {
     match topic {

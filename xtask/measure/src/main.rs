@@ -27,7 +27,7 @@ struct Arguments {
 enum What {
     /// Measure, each figure beside a plain baseline of the same run
     Bench(bench::Bench),
-    /// Follow spans through histories, beside git's own ways of following lines
+    /// Follow spans through histories, and compare with git's own ways of following lines
     Accuracy(accuracy::Accuracy),
     /// Call a running server in every way that its description allows, and in ways that it does not
     Fuzz(fuzz::Fuzz),

@@ -332,6 +332,20 @@ fn modules_named(text: &str) -> BTreeSet<&str> {
     named
 }
 
+/// Returns the types that the root of a crate declares itself.
+fn types_declared(root: &str) -> Vec<&str> {
+    let lines = root.lines().filter_map(|line| {
+        let rest = line
+            .trim_start_matches("pub ")
+            .trim_start_matches("pub(crate) ");
+        let name = rest
+            .strip_prefix("struct ")
+            .or(rest.strip_prefix("enum "))?;
+        name.split(|it: char| !it.is_alphanumeric()).next()
+    });
+    lines.collect()
+}
+
 #[test]
 fn modules_of_the_engine_use_only_those_below_them() {
     let mut found = Vec::new();
@@ -339,6 +353,8 @@ fn modules_of_the_engine_use_only_those_below_them() {
         ("crates/engine/src/", ENGINE),
         ("crates/server/src/", SERVER),
     ] {
+        let root = read(format!("{folder}lib.rs"));
+        let declared = types_declared(&root);
         for source in files(&[folder], &[".rs"]) {
             let below = source.path.strip_prefix(folder).unwrap_or_default();
             let own = below.split(['/', '.']).next().unwrap_or_default();
@@ -349,6 +365,13 @@ fn modules_of_the_engine_use_only_those_below_them() {
                 continue;
             };
             for other in modules_named(&source.text) {
+                let is_type = other.starts_with(|it: char| it.is_uppercase());
+                if is_type && !declared.contains(&other) {
+                    found.push(format!(
+                        "{}: crate::{other} is imported there: name its module",
+                        source.path
+                    ));
+                }
                 if modules[place + 1..].contains(&other) {
                     found.push(format!(
                         "{}: uses {other}, which is above {own}",

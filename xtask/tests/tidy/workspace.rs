@@ -1,6 +1,7 @@
 //! What the tests read: the manifests as cargo resolves them, and the files of this checkout.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
@@ -9,6 +10,8 @@ use std::{
 };
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+use crate::shape::sources::lines_of_tests;
 
 /// The front end is a separate workspace, for another platform.
 const UI: &str = "ui/Cargo.toml";
@@ -109,16 +112,24 @@ pub struct Source {
 }
 
 impl Source {
-    /// The part that ships: without tests, shared test code, and the test module at the end of a
-    /// file.
-    pub fn product(&self) -> &str {
+    /// The part that ships: without tests and shared test code. In Rust, lines of tests are blank.
+    pub fn product(&self) -> Cow<'_, str> {
         if self.path.contains("/tests/")
             || self.path.starts_with("crates/kit/")
             || self.path.ends_with("/tests.rs")
         {
-            return "";
+            return Cow::Borrowed("");
         }
-        self.text.split("\n#[cfg(test)]").next().unwrap_or_default()
+        if !self.path.ends_with(".rs") {
+            return Cow::Borrowed(&self.text);
+        }
+        let syntax = syn::parse_file(&self.text);
+        let tests = lines_of_tests(&syntax.unwrap_or_else(|it| panic!("{}: {it}", self.path)));
+        let shown = self.lines().map(|(number, line)| {
+            let is_test = tests.iter().any(|it| (it.0..=it.1).contains(&number));
+            if is_test { "" } else { line }
+        });
+        Cow::Owned(shown.collect::<Vec<_>>().join("\n"))
     }
 
     /// The lines, counted from 1.
@@ -130,8 +141,8 @@ impl Source {
     }
 }
 
-/// Returns the files below these folders that have one of these endings and that git does not
-/// ignore.
+/// Returns the files below these folders that have one of these endings, except in folders of
+/// generated files.
 pub fn files(folders: &[&str], endings: &[&str]) -> Vec<Source> {
     files_of(root(), folders, endings)
 }

@@ -401,7 +401,7 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
     );
 }
 
-/// A reader needs no writer's lock, and would otherwise be refused. A writer waits, then says why
+/// A reader succeeds, since it needs no writer's lock. A writer waits, then says why
 /// it cannot write.
 #[test]
 fn a_held_lock_is_waited_for() {

@@ -81,7 +81,7 @@ fn every_verb_answers_whatever_the_limits_are() {
         ("tag_chars", [0, u64::MAX as i128]),
         ("ref_chars", [0, u64::MAX as i128]),
         ("span_chars", [0, u64::MAX as i128]),
-        // A limit beyond the default of the other is refused.
+        // `query_limit` may not exceed `query_max`: by default 10 and 50.
         ("query_limit", [1, 50]),
         ("query_max", [10, u64::MAX as i128]),
         ("recall_candidates", [0, u64::MAX as i128]),

@@ -153,7 +153,7 @@ fn the_file_and_the_form_are_those_that_are_there() {
             assert_eq!(fs::read_to_string(&path).unwrap(), before);
         }
     }
-    // The entry is found where it is, whatever other files came since.
+    // The entry is found where it is, whatever other files were added since.
     let site = Sandbox::new();
     let place = place_of(&site);
     let folder = site.repo().canonicalize().unwrap();

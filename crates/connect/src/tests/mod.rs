@@ -52,7 +52,7 @@ impl Desk {
         fs::read_to_string(self.path()).ok()
     }
 
-    /// Writes a configuration of the user's, with or without another server of our name; returns
+    /// Writes a configuration of the user's, with or without another server under our name; returns
     /// it.
     fn write(&self, with_another: bool) -> String {
         let json = |text: &str| text.replace("KEY", self.key().unwrap_or_default());

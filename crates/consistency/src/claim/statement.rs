@@ -40,7 +40,7 @@ impl Term {
         }
     }
 
-    /// Whether a value may imply it, so that only one of two claims may say it.
+    /// Whether a value may imply it, so that one of two claims may leave it out.
     pub(crate) fn may_be_implied(&self) -> bool {
         const WORDS: [&str; 12] = [
             "limit",
@@ -170,7 +170,7 @@ pub struct Statement {
     pub(crate) sole: bool,
     /// Whether it says what is allowed.
     pub(crate) allowed: bool,
-    /// Whether it tells of a change: "was raised to 5", "is now 5". What it says may have changed
+    /// Whether it reports a change: "was raised to 5", "is now 5". What it says may have changed
     /// again since.
     pub(crate) event: bool,
     /// Whether it is about the past, a plan or an example.

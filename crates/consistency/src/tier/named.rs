@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Confidence that two claims are about the same setting: by a name that only settings have, and by
-/// another.
+/// any other name.
 const CERTAIN: f64 = 0.9;
 const LIKELY: f64 = 0.75;
 /// The most characters between a setting and its value: " is now set to ".

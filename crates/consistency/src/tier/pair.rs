@@ -68,7 +68,7 @@ fn weigh_member(left: &Statement, right: &Statement, topics: &TopicPair) -> Opti
     {
         difference.tier = Tier::CrossScope;
     }
-    // A member that agrees with all is nothing new, and no corroboration.
+    // A member that agrees with the statement about all adds nothing: no corroboration.
     if matches!(weighed.outcome, Comparison::Same) {
         weighed.outcome = Comparison::Open;
     }

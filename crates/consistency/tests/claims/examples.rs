@@ -315,6 +315,48 @@ fn one_claim_may_say_several_things() {
     assert_eq!(compare(long, "The gateway has 3 nodes."), None);
 }
 /// The sentence and what is marked, in the words of the claims.
+/// The words at these places of a claim.
+fn cut(claim: &str, spans: &[(usize, usize)]) -> Vec<String> {
+    let word = |it: &(usize, usize)| claim.chars().skip(it.0).take(it.1 - it.0).collect();
+    spans.iter().map(word).collect()
+}
+
+#[test]
+fn the_marked_words_are_those_that_differ() {
+    for (a, b, marked) in [
+        (
+            "Results are always sorted.",
+            "Results are never sorted.",
+            ["always", "never"],
+        ),
+        (
+            "The flask server binds to 127.0.0.1:5000.",
+            "The flask server binds to 127.0.0.1:5001.",
+            ["127.0.0.1:5000", "127.0.0.1:5001"],
+        ),
+        (
+            "Passwords are hashed with argon2.",
+            "Passwords are hashed with bcrypt.",
+            ["argon2", "bcrypt"],
+        ),
+        (
+            "The benchmark server listens on port 8080.",
+            "The benchmark server listens on port 9090.",
+            ["8080", "9090"],
+        ),
+        (
+            "The session cookie is HttpOnly.",
+            "The session cookie is not HttpOnly.",
+            ["HttpOnly", "not HttpOnly"],
+        ),
+    ] {
+        let finding = compare(a, b).unwrap();
+        let [left, right] = marked;
+        assert_eq!(cut(a, &finding.differs_a), [left], "{a}");
+        assert_eq!(cut(b, &finding.differs_b), [right], "{b}");
+    }
+}
+
 #[test]
 fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
     let cases = [
@@ -411,16 +453,12 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
     ];
     let mut wrong = Vec::new();
     for (a, b, why) in cases {
-        let shown = |text: &str, spans: &[(usize, usize)]| -> Vec<String> {
-            let cut = |it: &(usize, usize)| text.chars().skip(it.0).take(it.1 - it.0).collect();
-            spans.iter().map(cut).collect()
-        };
         let Some(finding) = compare(a, b) else {
             wrong.push(format!("none: {a}"));
             continue;
         };
         if finding.why != why {
-            let (left, right) = (shown(a, &finding.differs_a), shown(b, &finding.differs_b));
+            let (left, right) = (cut(a, &finding.differs_a), cut(b, &finding.differs_b));
             wrong.push(format!(
                 "{}\n  instead of {why}\n  {left:?} {right:?}",
                 finding.why

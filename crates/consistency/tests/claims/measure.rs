@@ -254,7 +254,7 @@ fn the_set_that_no_rule_was_made_with() {
     assert_floors("unseen", &set);
 }
 
-/// Pairs whose two sides were worded by different hands that never saw each other. Pairs with an
+/// Pairs whose sides were worded by authors who never saw each other's words. Pairs with an
 /// odd number may be read by whoever changes a rule; of the others, only the totals are printed.
 #[test]
 fn the_pairs_of_strangers() {

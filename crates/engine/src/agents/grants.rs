@@ -274,7 +274,7 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let active = cx.active_project(true)?;
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     decide::plan_and_commit(cx, &active, |tx, _| {
-        let none = || no_such("grant", id, "`engram grant list`");
+        let none = || no_such("grant", id);
         let grant = tx.grants().find(active.project, id)?.ok_or_else(none)?;
         let to = known_to(cx.caller, tx, active.project, &grant.to)?;
         let to = kin_of(to.ok_or_else(none)?);
@@ -518,7 +518,7 @@ fn find_waiting_request(
     project: ProjectId,
     id: &str,
 ) -> Result<engram_store::ReadRequest, Refusal> {
-    let none = || no_such("request", id, "`engram requests`");
+    let none = || no_such("request", id);
     let asked = tx.grants().request(project, id)?.ok_or_else(none)?;
     let agent = known_to(cx.caller, tx, project, &asked.agent)?;
     refuse_decision(cx.caller, &kin_of(agent.ok_or_else(none)?))?;
@@ -543,11 +543,11 @@ fn kin_in_project(
     found.map(kin_of).ok_or_else(|| unknown_agent(id))
 }
 
-fn no_such(what: &str, id: &str, list: &str) -> Refusal {
+fn no_such(what: &str, id: &str) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!("there is no {what} {:?}", engram_model::shorten(id, 40)),
-        format!("Take its id from {list}."),
+        format!("Take its id from the list of {what}s."),
     )
 }
 

@@ -4,7 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{HomeShelf, agents::metrics::share, context::Context};
+use crate::{
+    agents::metrics::share,
+    context::{Context, shelf::HomeShelf},
+};
 use engram_gateway::count_tokens;
 use engram_model::{Code, Delivered, Pin, Pointer, ProjectId, Refusal, Target};
 use engram_pointers::{Repo, Resolved, resolve};

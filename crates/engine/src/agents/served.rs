@@ -1,76 +1,17 @@
 //! Records what agents were shown: counts, and fingerprints that are stored with the next write. A
 //! claim that only repeats what its author was shown is an echo (docs/design.md#echoes).
 
-use std::collections::BTreeMap;
-
 use crate::context::Context;
 use engram_gateway::{fingerprints, is_own_evidence, read_print, shown_print};
 use engram_model::{
-    AgentId, Conflict, Durability, Engram, EngramId, Finding, Pointer, Refusal, RunId,
-    operation::Served,
+    AgentId, Conflict, Durability, Engram, Finding, Pointer, Refusal, operation::Served,
 };
 use engram_store::{Fingerprints, Reader};
-use parking_lot::Mutex;
 
-/// The most fingerprints of one agent that wait for a write. The oldest are dropped first.
-const WAITING: usize = 8_192;
 /// The most conflicts of a list that count as shown to an agent.
 const MAX_LISTED: usize = 50;
 /// The most bytes of a text that are fingerprinted.
-const LOOKED: usize = 65_536;
-
-/// What was shown since the last write, by agent.
-#[derive(Default)]
-pub(crate) struct Servings(Mutex<BTreeMap<AgentId, Serving>>);
-
-/// What one agent was shown since the last write.
-struct Serving {
-    run: RunId,
-    counts: BTreeMap<EngramId, u64>,
-    /// The fingerprints, in the order of showing.
-    prints: Vec<u64>,
-}
-
-impl Servings {
-    /// Puts back what [`Self::take`] took and nobody stored.
-    pub(crate) fn put_back(&self, served: Vec<Served>) {
-        served.into_iter().for_each(|it| self.add(it));
-    }
-
-    pub(crate) fn add(&self, served: Served) {
-        let mut all = self.0.lock();
-        let waiting = all.entry(served.to).or_insert_with(|| Serving {
-            run: served.run,
-            counts: BTreeMap::new(),
-            prints: Vec::new(),
-        });
-        for (id, count) in served.engrams {
-            *waiting.counts.entry(id).or_default() += count;
-        }
-        waiting.prints.extend(served.prints);
-        let over = waiting.prints.len().saturating_sub(WAITING);
-        waiting.prints.drain(..over);
-    }
-
-    pub(crate) fn take(&self) -> Vec<Served> {
-        let all = std::mem::take(&mut *self.0.lock());
-        let served = all.into_iter().map(|(to, it)| Served {
-            to,
-            run: it.run,
-            engrams: it.counts.into_iter().collect(),
-            prints: it.prints,
-        });
-        served.collect()
-    }
-
-    /// The fingerprints, sorted.
-    fn prints(&self, agent: &AgentId) -> Vec<u64> {
-        let all = self.0.lock();
-        let mut prints = all.get(agent).map_or_else(Vec::new, |it| it.prints.clone());
-        prints.sort_unstable();
-        prints
-    }
-}
+const MAX_BYTES: usize = 65_536;
 
 /// Records that the calling agent was shown these claims, except its own. Nothing is recorded for
 /// the user.
@@ -188,11 +129,11 @@ pub(crate) fn prints_of_read(excerpt: &str, address: &str) -> Vec<u64> {
 }
 
 fn beginning_of(text: &str) -> &str {
-    &text[..text.floor_char_boundary(LOOKED)]
+    &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
 /// Whether returning this engram to this agent counts. An ephemeral engram counts only if another
-/// agent said it.
+/// agent made it.
 pub(crate) fn counts_as_hit(engram: &Engram, asks: &AgentId) -> bool {
     engram.durability == Durability::Durable || engram.agent.as_ref() != Some(asks)
 }

@@ -10,12 +10,11 @@ use engram_store::{Journalled, Reader};
 use parking_lot::Mutex;
 
 use crate::{
-    HomeShelf,
     agents::{
         message_cost::{estimate_tokens, files_behind, is_lasting_failure, resolve_file},
         opening::unknown_agent,
     },
-    context::{Context, caller::agent_in_project, project},
+    context::{Context, caller::agent_in_project, project, shelf::HomeShelf},
 };
 
 /// The most acts that are listed.
@@ -27,7 +26,7 @@ const CHARS: usize = 2 << 20;
 /// The most files whose tokens are kept in memory.
 const KEPT: usize = 20_000;
 
-/// What is listed of an agent.
+/// What is listed about an agent.
 const LISTED_KINDS: &[OperationKind] = &[
     OperationKind::Joined,
     OperationKind::Requested,
@@ -114,7 +113,7 @@ fn acts_of(tx: &Reader<'_>, entries: Vec<Journalled>) -> Result<Vec<AgentAct>, R
     Ok(acts)
 }
 
-/// What an operation says of its agent, and in which turn, where that is recorded.
+/// What an operation says about its agent, and in which turn, if that is recorded.
 fn act_of(
     tx: &Reader<'_>,
     operation: Operation,

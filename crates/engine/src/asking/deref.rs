@@ -11,7 +11,7 @@ use crate::{
         caller::{CallingAgent, token_digest},
         names::author_of_entry,
         plan::{Plan, Planned},
-        remaining_budget::{self, Purse},
+        purse::{self, Purse},
         screen::screen_snapshot,
     },
     decide,
@@ -36,7 +36,7 @@ use jiff::Timestamp;
 
 /// Fetches what a pointer addresses. If the budget refuses it and the caller says why it needs it,
 /// the refusal becomes a request to the parent or the user. If they denied it before, the refusal
-/// says so, and only another reason asks again.
+/// says so, and only a different reason makes a new request.
 pub(crate) fn dereference_or_request(
     cx: &Context<'_>,
     ask: Deref,
@@ -213,7 +213,7 @@ fn load_funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Fu
     };
     let mut funds = Funds {
         head: tx.head()?,
-        purse: remaining_budget::remaining_budget(cx, tx, payer.called)?,
+        purse: purse::purse_of(cx, tx, payer.called)?,
         open: Vec::new(),
         named,
         now,

@@ -10,7 +10,7 @@ use engram_model::{AgentId, Engram, ProjectId, Refusal, Scope};
 use engram_store::Reader;
 use parking_lot::Mutex;
 
-/// How many verdicts count, the newest.
+/// How many of the newest verdicts count.
 const VERDICTS: usize = 500;
 /// The largest share that is taken from the weight of a claim.
 const MAX_PENALTY: f64 = 0.2;

@@ -90,7 +90,7 @@ pub(crate) fn refuse_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refusal>
     }
 }
 
-/// Erases a claim wherever its author said it, a note, or the text of a message. This covers words,
+/// Erases a claim wherever its author made it, a note, or the text of a message. This covers words,
 /// topic, author, addresses, and stored files that nothing else needs, in the database, the
 /// write-ahead log and, through its follower, the index. Texts that only judge or cite the claim
 /// are erased if they quote it; other quotations are listed.

@@ -97,7 +97,10 @@ fn find_restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<En
         ))
     };
     match tx.engram(id)? {
-        None => not("does not exist", "Name a version that `engram log` lists."),
+        None => not(
+            "does not exist",
+            "Take the id of a version from the claim's history.",
+        ),
         Some(version) if version.redacted => not(
             "was redacted",
             "Its text was erased: commit the claim again.",

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// The most claims checked for one answer, the newest.
+/// The most claims checked for one answer: the newest ones.
 const MAX_ENGRAMS: usize = 100_000;
 
 /// Finds where the evidence of the holding claims is now; with `since`, only for claims that the

@@ -15,7 +15,7 @@ use crate::{
     },
     context::{
         ActiveProject, Context, author,
-        plan::{Plan, Planned},
+        plan::{Plan, Planned, content_hash},
         rates,
         screen::{screen_claim, screen_text},
         visibility::Visibility,
@@ -129,7 +129,7 @@ pub(crate) fn prepare_claim<'a>(
     Ok(PreparedClaim {
         occasion,
         by: author::author_of(cx, new.agent.as_deref())?,
-        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
+        content_hash: content_hash(&new.claim),
         new,
         found,
         own,

@@ -126,7 +126,7 @@ fn both_sides(
             differs: found.differs.get(at).cloned().unwrap_or_default(),
         });
     }
-    // The side that was said last is the newer one.
+    // The side that was stated last is the newer one.
     sides.sort_by_key(|side| (side.voice.list_place(), side.voice.id));
     Ok(sides.try_into().ok())
 }

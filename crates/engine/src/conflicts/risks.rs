@@ -10,7 +10,12 @@ use crate::{
         lifecycle::{both_hold, holding_sides, is_ongoing, is_ongoing_after},
         sides::ContradictedSide,
     },
-    context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
+    context::{
+        Context,
+        names::ENGINE,
+        plan::{Planned, content_hash},
+        visibility::Visibility,
+    },
 };
 use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, EngramId, JournalTime, Kind, LineageId, Operation,
@@ -18,7 +23,6 @@ use engram_model::{
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 
 /// The tag of an engram that reports a conflict.
 const CONFLICT: &str = "conflict";
@@ -247,7 +251,7 @@ fn risk_engram(
         created_by: ENGINE.to_owned(),
         source: Source::Tool,
     };
-    let hash = format!("sha256:{}", hex::encode(Sha256::digest(&claim)));
+    let hash = content_hash(&claim);
     let record = Record {
         run: [one, other]
             .iter()

@@ -28,7 +28,7 @@ pub(crate) struct ContradictedSide {
     /// If this conflict is for a run: the conflict for everybody, with the same sides, that covers
     /// it.
     pub(crate) covered_by: Option<ConflictId>,
-    /// The versions that say it: the worst first, then the user's.
+    /// The versions on this side: the worst first, then the user's.
     pub(super) voices: Vec<OpposingVersion>,
 }
 

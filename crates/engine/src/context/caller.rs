@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    World,
     context::{names::refuse_reserved_name, project, screen::screen_text},
+    world::World,
 };
 
 /// An agent that calls.

@@ -8,21 +8,23 @@ pub(crate) mod caller;
 pub(crate) mod names;
 pub(crate) mod plan;
 pub(crate) mod project;
+pub(crate) mod purse;
 pub(crate) mod rates;
-pub(crate) mod remaining_budget;
 pub(crate) mod repository;
 pub(crate) mod screen;
+pub(crate) mod servings;
 pub(crate) mod shelf;
 pub(crate) mod visibility;
 
 use std::{cell::OnceCell, time::Duration};
 
 use crate::{
-    Engine, HomeShelf,
+    Engine,
     context::{
         caller::{CallingAgent, agent_and_ancestors, kin_of, other_project_refusal, token_digest},
         project::Seat,
         screen::screen_text,
+        shelf::HomeShelf,
         visibility::Visibility,
     },
     world::Gone,

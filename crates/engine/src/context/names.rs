@@ -273,7 +273,7 @@ impl TakenNames {
         Err(Refusal::new(
             Code::SchemaInvalid,
             "somebody else has or had this name, or one that looks like it",
-            "Choose another name; `engram agents` lists those in use.",
+            "Choose another name.",
         ))
     }
 

@@ -2,6 +2,12 @@
 
 use engram_model::{Engram, Operation, Record, Scope};
 use engram_store::Due;
+use sha2::{Digest, Sha256};
+
+/// The hash by which equal claims are found: of the claim's words, as they are stored.
+pub(crate) fn content_hash(claim: &str) -> String {
+    format!("sha256:{}", hex::encode(Sha256::digest(claim)))
+}
 
 /// The entries to record, and the answer.
 pub(crate) struct Plan<T> {

@@ -17,7 +17,7 @@ impl Visibility {
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
         let is_erased = match self {
             Self::All => false,
-            // Whether its topic was readable for the agent is no longer known.
+            // Whether the agent could read its topic is no longer known.
             Self::Agent { kin, .. } => engram.redacted && !kin.reads.is_empty(),
         };
         !is_erased && self.may_see_of(engram.project, engram.scope, engram.run, &engram.topic)

@@ -2,8 +2,8 @@
 //! again: it is in a commit that a ref keeps, or a copy is stored. Nothing else is written.
 
 use crate::{
-    Engine, HomeShelf,
-    context::{Context, rates, remaining_budget, screen::screen_snapshot},
+    Engine,
+    context::{Context, purse, rates, screen::screen_snapshot, shelf::HomeShelf},
 };
 use engram_gateway::{admit_by_ancestors, admit_by_budget};
 use engram_model::{
@@ -129,10 +129,7 @@ fn has_spent_budget(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal
     let Some(called) = cx.calling_agent()? else {
         return Ok(false);
     };
-    let purse = cx
-        .engine
-        .store
-        .read(|tx| remaining_budget::remaining_budget(cx, tx, called))?;
+    let purse = cx.engine.store.read(|tx| purse::purse_of(cx, tx, called))?;
     let own = admit_by_budget(&purse.limits, &purse.spent, kind);
     Ok(own.and(admit_by_ancestors(&purse.ancestors, kind)).is_err())
 }

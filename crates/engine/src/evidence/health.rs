@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use std::{fs::TryLockError, path::PathBuf};
 
 use crate::{
-    Engine, HomeShelf,
+    Engine,
     conflicts::risks::is_report,
-    context::{Context, Tree},
+    context::{Context, Tree, shelf::HomeShelf},
     evidence::pins::{
         self, check_pins, check_resolved, checked_pointer, health_of, pointers_to_follow,
     },

@@ -9,7 +9,7 @@ use engram_pointers::{
     track::{Anchor, Span, SpanState},
 };
 
-use crate::HomeShelf;
+use crate::context::shelf::HomeShelf;
 
 /// A pointer of a claim to lines of a file in git. It is kept small, because there are many in
 /// memory.

@@ -35,7 +35,7 @@ const SOON: Duration = Duration::from_millis(20);
 const LATER: Duration = Duration::from_millis(250);
 /// The longest wait for a git process that changes the checkout, in multiples of `SOON`.
 const WAITS: u32 = 500;
-/// The most claims that are followed, the newest. Each takes a few hundred bytes of memory.
+/// The most claims that are followed: the newest ones. Each takes a few hundred bytes of memory.
 const FOLLOWED: usize = 50_000;
 /// The most claims in one entry of the journal.
 const ENTRY: usize = 200;
@@ -157,8 +157,8 @@ impl Follower for AnchorFollower {
         let repo = context.require_repo()?;
         let tell = sender.clone();
         let most = engine.config.limits.watched_folders;
-        let watch = Watch::start(repo, most, move |stir| {
-            let _ = tell.send(Woken::Tree(stir));
+        let watch = Watch::start(repo, most, move |event| {
+            let _ = tell.send(Woken::Tree(event));
         });
         let mut follower = Self {
             _lock: lock,
@@ -229,9 +229,9 @@ impl Follower for AnchorFollower {
         for woken in heard {
             match woken {
                 Woken::Bell | Woken::Gone => {}
-                Woken::Tree(stir) => {
+                Woken::Tree(event) => {
                     is_tree = true;
-                    self.widen_watch(stir)?;
+                    self.widen_watch(event)?;
                 }
             }
         }
@@ -338,8 +338,8 @@ impl AnchorFollower {
         }
     }
 
-    fn widen_watch(&mut self, stir: TreeEvent) -> Result<(), Refusal> {
-        match (&mut self.watch, stir) {
+    fn widen_watch(&mut self, event: TreeEvent) -> Result<(), Refusal> {
+        match (&mut self.watch, event) {
             (Some(watch), TreeEvent::Folder(folder)) => watch.extend(&folder),
             (Some(watch), TreeEvent::Lost) => watch.renew(),
             _ => Ok(()),

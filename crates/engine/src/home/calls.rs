@@ -25,7 +25,7 @@ pub(crate) const QUERIES: &str = "queries.json";
 /// The most bytes of a file. Then it becomes the older file, and the previous older file is
 /// deleted.
 const MAX_LOG_BYTES: u64 = 4 << 20;
-/// After how many calls a process checks the length of the file.
+/// A process checks the length of the file after this many calls.
 const LOOK: u32 = 64;
 /// The most bytes of the arguments of one call.
 const ARGUMENTS: usize = 1_500;
@@ -112,7 +112,7 @@ fn digest_of_path(path: &Path) -> String {
     hex::encode(&digest[..8])
 }
 
-/// Replaces texts by their lengths.
+/// Replaces texts with their lengths.
 fn texts_to_lengths(value: &mut Value) {
     match value {
         Value::String(text) => *value = json!(format!("{} characters", text.chars().count())),
@@ -197,8 +197,8 @@ impl Calls {
         }
     }
 
-    /// Returns the agent that called last from the repository with this git folder, with its
-    /// questions as far as the end of the log has them.
+    /// Returns the agent that called last from the repository with this git folder, with the
+    /// questions of that agent that the end of the log contains.
     pub(crate) fn last_caller(&self, git_folder: &Path) -> Option<SignOfLife> {
         let mut file = open_file(&self.home.join(FILES[0]), Links::Refused).ok()?;
         let length = file.metadata().ok()?.len();

@@ -52,7 +52,7 @@ pub struct Moved {
     pub to: PathBuf,
     /// What was moved.
     pub moved: Vec<PathBuf>,
-    /// Files of others, which stayed.
+    /// Files that belong to others, which stayed.
     pub stayed: Vec<PathBuf>,
 }
 
@@ -90,7 +90,7 @@ pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
     Ok(Store::check(home)?)
 }
 
-/// Opens a home, and removes the rights of others to it.
+/// Opens a home, and removes others' rights to it.
 pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
     let store = open_store(home, origin).map_err(|it| name_home_in(home, it))?;
     make_private(home);
@@ -168,7 +168,7 @@ pub fn write_home_file(home: &Path, name: &str, text: &str) -> Result<(), Refusa
     Ok(())
 }
 
-/// Removes the rights of others to a home that an earlier build left open.
+/// Removes others' rights to a home that an earlier build left open.
 ///
 /// Most homes are closed already, which three checks show. Nobody else reaches anything in a closed
 /// folder, so its contents need no check. A folder that also holds other things stays as open as

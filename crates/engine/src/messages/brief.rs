@@ -94,7 +94,7 @@ pub(crate) fn brief_for_user(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrie
     })
 }
 
-/// Pins a claim or a sentence to the brief, which only a parent or the user may. Answers with the
+/// Pins a claim or a sentence to the brief, as only a parent or the user may do. Answers with the
 /// new brief.
 pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, Refusal> {
     opening::refuse_unknown_caller(cx)?;
@@ -183,6 +183,7 @@ pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply
     opening::refuse_unknown_caller(cx)?;
     let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
     decide::plan_and_commit(cx, &active, |tx, _| {
+        rates::admit_write(cx, tx)?;
         let made = brief_for(cx, tx, active.project, None)?;
         let pin = find_pin(&made, what)?;
         if let Caller::Agent(agent) = cx.caller
@@ -554,7 +555,7 @@ fn find_pin(made: &ComposedBrief, what: Unpinning) -> Result<&StoredPin, Refusal
         Refusal::new(
             Code::NotFound,
             said,
-            "Run `engram brief` to see the line numbers, or with --json the ids; pinned lines come first.",
+            "Take the number of the line, or its id, from the brief; pinned lines come first.",
         )
     })
 }

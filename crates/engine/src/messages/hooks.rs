@@ -46,7 +46,7 @@ const QUESTION: usize = 200;
 const STATEMENT: usize = 120;
 /// How many days of events of one name are examined, newest first.
 const DAYS: usize = 32;
-/// For how many days an event may be relied on.
+/// The number of days for which an event may be relied on.
 const RELIED_ON: u32 = 90;
 
 /// Answers what an orchestrator reports about an agent, as if the agent called.

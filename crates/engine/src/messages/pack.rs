@@ -2,9 +2,8 @@
 //! are stale and the first reader does not wait for them.
 
 use crate::{
-    HomeShelf,
     agents::grants::private_entries,
-    context::{ActiveProject, Context, plan::Planned, screen::screen_snapshot},
+    context::{ActiveProject, Context, plan::Planned, screen::screen_snapshot, shelf::HomeShelf},
     evidence::{
         gather::{self, entries_of_copies},
         health,

@@ -1,4 +1,4 @@
-//! How what a person says reaches agents: with the brief in the status, and as new pins and to-dos
+//! How a person's words reach agents: with the brief in the status, and as new pins and to-dos
 //! with the next reply to any request. The journal says which agent was sent which line, and when;
 //! this is recorded after the answer.
 

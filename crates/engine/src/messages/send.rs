@@ -89,7 +89,7 @@ fn record_unsent<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
         Ok(_) => {}
         // Refused messages count against the rates too.
         Err(limited) if limited.code == Code::RateLimited => return Err(limited),
-        // The reason of the refusal matters more than its id.
+        // The reason for the refusal matters more than its id.
         Err(_) => return Err(refusal),
     }
     let mut refusal = refusal;

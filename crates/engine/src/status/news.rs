@@ -113,7 +113,7 @@ fn add_entry(
     Ok(())
 }
 
-/// What an entry tells that is still news.
+/// What in an entry is still news.
 struct EntryNews {
     what: NewsKind,
     by: String,

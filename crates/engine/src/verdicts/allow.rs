@@ -34,7 +34,7 @@ pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Confl
         Refusal::new(
             Code::SchemaInvalid,
             "allowing a conflict needs a reason",
-            "Say why with --why.",
+            "Say why.",
         )
     })?;
     if known.status != ConflictStatus::Open {

@@ -1,15 +1,14 @@
-//! Replaces both sides of a conflict by one claim.
+//! Replaces both sides of a conflict with one claim.
 
 use crate::{
     conflicts::{conflict_view::ShownConflict, risks::pointers_of_both},
-    context::Context,
+    context::{Context, plan::content_hash},
     verdicts::settle::{ProposedVerdict, validated_text},
 };
 use engram_model::{
     Code, Durability, Engram, EngramId, Provenance, Record, Refusal, Scope, Source,
 };
 use engram_store::{Reader, side};
-use sha2::{Digest, Sha256};
 
 /// Checks the text of a merge.
 pub(super) fn validated_merge_claim(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
@@ -51,7 +50,7 @@ pub(super) fn merged_version(
             None => Source::Tool,
         },
     };
-    let hash = format!("sha256:{}", hex::encode(Sha256::digest(text)));
+    let hash = content_hash(text);
     let record = Record {
         // A claim for everybody belongs to the run of the merging agent, not to that of a merged
         // claim.

@@ -167,7 +167,7 @@ fn plan_verdict(
             Err(settled_already(cx.caller, found))
         }
         _ => {
-            // What a person decided, even the undoing of a verdict, only a person may change.
+            // Only a person may change what a person decided, even the undoing of a verdict.
             if let Some((seq, _)) = last {
                 rights::refuse_overruling(cx, tx, seq)?;
             }
@@ -369,7 +369,7 @@ fn verdict_plan(
     Plan::of(entries, answer)
 }
 
-/// The side that wins: 0 is `a`, 1 is `b`, which was said last.
+/// The side that wins: 0 is `a`, 1 is `b`, which was stated last.
 fn winning_side(
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -387,7 +387,7 @@ fn winning_side(
                 Refusal::new(
                     Code::SchemaInvalid,
                     format!("engram {id} is on neither side of the conflict"),
-                    "Name an engram of side a or b; `engram conflicts show ID` prints both.",
+                    "Name an engram of side a or b.",
                 )
             })
         }
@@ -449,7 +449,7 @@ fn settled_already(caller: &Caller, found: &ShownConflict) -> Refusal {
                 "One of its sides no longer holds: there is nothing to settle.".to_owned()
             }
             (_, Caller::User) => {
-                format!("Run `engram resolve {} --undo` first.", found.pair.id)
+                "Undo the verdict first.".to_owned()
             }
             _ => "If the verdict is wrong, commit the claim that is right, with its evidence; the user can undo a verdict.".to_owned(),
         },

@@ -81,12 +81,12 @@ pub(super) fn nothing_to_undo(found: &ShownConflict) -> Refusal {
         Some(_) => Refusal::new(
             Code::NotFound,
             format!("conflict {id} is allowed, and has no verdict"),
-            format!("To make it block the gate again, run `engram conflicts allow {id} --undo`."),
+            "There is nothing to undo, but you can make it block the gate again.",
         ),
         None => Refusal::new(
             Code::NotFound,
             format!("conflict {id} has no verdict"),
-            "Only a verdict can be undone. If a claim ended, restore it with `engram restore`.",
+            "Only a verdict can be undone. If a claim ended, restore the claim.",
         ),
     }
 }

@@ -331,7 +331,7 @@ impl Run {
         self.log.push(format!("jump {by}"));
     }
 
-    /// Replaces the home by another one for a while.
+    /// Replaces the home with another one for a while.
     fn swap_home(&mut self) {
         let [home, away, other] = ["home", "away", "other"].map(|it| self.sandbox.path(it));
         fs::rename(&home, &away).unwrap();
@@ -390,7 +390,7 @@ impl Run {
     }
 }
 
-/// A failed run tells its history.
+/// A failed run prints its history.
 impl Drop for Run {
     fn drop(&mut self) {
         if std::thread::panicking() {

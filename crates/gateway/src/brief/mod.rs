@@ -103,7 +103,7 @@ pub struct OpenGrant {
     pub to: String,
     /// The canonical address that may be read; `None` for inline code.
     pub pointer: Option<String>,
-    /// The most tokens of it, or characters of code.
+    /// The maximum number of tokens of the excerpt, or of characters of code.
     pub cap: u32,
     /// When it expires.
     pub expires_at: Timestamp,
@@ -118,7 +118,7 @@ pub struct BriefMaterial {
     pub pins: Vec<BriefLinePin>,
     /// The roles it is for.
     pub roles: Vec<BriefRole>,
-    /// What was spent and what may be, by owner of the budget: names and figures, as in `budget`.
+    /// What was and may be spent, by owner of the budget: names and figures, as in `budget`.
     pub budgets: Vec<(String, Vec<(String, Figure)>)>,
     /// What may be read beyond the budgets.
     pub grants: Vec<OpenGrant>,

@@ -11,7 +11,7 @@ use std::{collections::HashMap, sync::LazyLock};
 /// The least sum of a stretch of code, in log-odds; 4 of 2,000 real sentences reach it.
 const CODE: f32 = 14.0;
 
-/// How often at most a word counts for code within the last [`LATELY`] such words, since mere
+/// The most times a word counts for code within the last [`LATELY`] such words, since mere
 /// repetition is not code.
 const OFTEN: usize = 3;
 /// The number of words in which repetitions are counted.

@@ -122,7 +122,7 @@ const FIRST: &[&str] = &[
     "RUN", "COPY", "ENTRYPOINT", "CMD", "WORKDIR", "EXPOSE", "ENV", "ADD",
 ];
 
-/// Replaces names in backticks by a word. For a line entirely in backticks, returns its content.
+/// Replaces names in backticks with a word. For a line entirely in backticks, returns its content.
 pub(super) fn without_ticks(line: &str) -> String {
     let whole = line.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
     if let Some(inside) = whole.filter(|it| !it.contains('`')) {

@@ -21,7 +21,7 @@ pub enum GrantWish {
     Read {
         /// What may be read.
         pointer: Pointer,
-        /// The most tokens of it; `None` means the home's default.
+        /// The maximum tokens of the excerpt; `None` means the home's default.
         cap_tokens: Option<u32>,
     },
     /// Characters of inline code in one message.

@@ -14,7 +14,7 @@ words!(
         Todo = "todo",
         /// What counts at this moment.
         Matter = "matter",
-        /// What must stay so.
+        /// What must stay as it is.
         Constraint = "constraint",
         /// What may go wrong.
         Risk = "risk",

@@ -25,7 +25,7 @@ pub enum AgentEdit {
     /// The window's list and the brief show it again.
     Show,
     /// It may no longer call. Its token, its open grants and its waiting requests end, and the user
-    /// becomes the parent of its children. Opening it again undoes only that it may not call.
+    /// becomes the parent of its children. Opening it again only lets it call again.
     Close,
 }
 

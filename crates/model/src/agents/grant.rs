@@ -15,7 +15,7 @@ words!(
         Spent = "spent",
         /// Its time is over.
         Expired = "expired",
-        /// Who issued it, or the user, took it back.
+        /// Its issuer or the user took it back.
         Revoked = "revoked",
     }
 );

@@ -107,7 +107,7 @@ pub struct RagExcerpt {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SamReply {
-    /// What reads all of it.
+    /// The pointer that reads all of it.
     pub pointer: String,
     /// How it begins.
     pub statement: String,

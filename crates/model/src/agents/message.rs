@@ -37,7 +37,7 @@ pub enum Message {
 pub struct ChildMessage {
     /// Who reports.
     pub role: String,
-    /// How the task stands.
+    /// The state of the task.
     pub task_status: String,
     /// What was learned.
     #[serde(default)]
@@ -118,7 +118,7 @@ pub struct MessageGrant {
     pub budget_token: String,
     /// What may be read.
     pub pointer: PointerInput,
-    /// Most tokens of it.
+    /// Maximum tokens of the excerpt.
     pub cap_tokens: u32,
 }
 

@@ -97,7 +97,7 @@ pub struct GrantWanted {
     /// What may be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<PointerInput>,
-    /// Most tokens of it.
+    /// Maximum tokens of the excerpt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap_tokens: Option<u32>,
     /// Or: most characters of inline code in one message.
@@ -106,7 +106,7 @@ pub struct GrantWanted {
     /// How long it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Ttl>,
-    /// In whose name the user gives it; an agent gives in its own.
+    /// In whose name the user gives it; an agent gives it in its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<AgentId>,
 }
@@ -119,15 +119,15 @@ pub struct GrantWanted {
     schemars(rename = "GrantIssued")
 )]
 pub struct GrantReply {
-    /// Its name, which is no secret.
+    /// Its name, which is not secret.
     pub id: String,
     /// What proves it; shown this once.
     pub budget_token: Secret,
-    /// Who alone may use it.
+    /// The only agent that may use it.
     pub to: AgentId,
     /// What may be read, with its full pin; null for inline code.
     pub pointer: Option<String>,
-    /// Most tokens of it; null for inline code.
+    /// Maximum tokens of the excerpt; null for inline code.
     pub cap_tokens: Option<u32>,
     /// Most characters of inline code; absent for a read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,11 +151,11 @@ pub struct GrantsReply {
 pub struct GrantTold {
     /// Its name.
     pub id: String,
-    /// Who alone may use it.
+    /// The only agent that may use it.
     pub to: AgentId,
     /// What may be read; null for inline code.
     pub pointer: Option<String>,
-    /// Most tokens of it; null for inline code.
+    /// Maximum tokens of the excerpt; null for inline code.
     pub cap_tokens: Option<u32>,
     /// Most characters of inline code; absent for a read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -226,7 +226,7 @@ pub struct RequestTold {
     pub tokens: u32,
     /// Its status.
     pub state: RequestState,
-    /// Why it was denied, where that was said.
+    /// Why it was denied, if a reason was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Who answered it, and when.

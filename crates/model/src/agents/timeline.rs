@@ -58,7 +58,7 @@ pub enum ActOf {
     },
     /// It sent a message.
     Message {
-        /// Tokens of it.
+        /// Its tokens.
         tokens: u64,
     },
     /// A budget refused it.

@@ -7,8 +7,8 @@ use crate::{Code, EngramId, Limits, Pointer, PointerInput, Refusal, text::shorte
 
 /// What a client sends to make an engram. Nothing in it is trusted.
 ///
-/// Accepts the v0.1 wire form too: `id`, `hash_keys`, `embedding_ref` and `provenance` of a sender
-/// are read, and Engram mints its own.
+/// Accepts the v0.1 wire form too: the sender's `id`, `hash_keys`, `embedding_ref`, `provenance`
+/// are read, but Engram mints its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
@@ -57,7 +57,7 @@ pub struct Draft {
     /// The lineage (or any version of it) that it corrects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrects_lineage: Option<String>,
-    /// The sender's own id: it comes back with an error of this line.
+    /// The sender's own id: it is returned with an error about this line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The sender's recall keys, not used.

@@ -34,7 +34,7 @@ words!(
         Risk = "risk",
         /// Something to do.
         Todo = "todo",
-        /// Something that must stay so.
+        /// Something that must stay as it is.
         Constraint = "constraint",
         /// Something that changed.
         Diff = "diff",
@@ -42,7 +42,7 @@ words!(
         Test = "test",
         /// Something measured.
         Perf = "perf",
-        /// Something agreed for all.
+        /// Something agreed on for everybody.
         Policy = "policy",
     }
 );
@@ -121,7 +121,7 @@ pub struct Provenance {
     pub source: Source,
 }
 
-/// What reading has taught about an engram. Never part of its identity.
+/// What use has shown about an engram. Never part of its identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
@@ -255,7 +255,7 @@ versions! {
         valid_from: Timestamp,
     }
     told {
-        /// When it was superseded, forgotten or resolved away.
+        /// When it was superseded, forgotten or closed by a verdict.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         valid_until: Option<Timestamp>,
     }
@@ -285,7 +285,7 @@ versions! {
         /// Whether its text was erased for good.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         redacted: bool,
-        /// What reading has taught about it.
+        /// What use has shown about it.
         #[serde(default)]
         figures: Figures,
         /// How well it answers the question, 0 to 1, never more than the result before it; only in
@@ -435,7 +435,7 @@ impl Engram {
         }
     }
 
-    /// Whether it is a to-do that asks about a claim, and no answer to one.
+    /// Whether it is a to-do that asks about a claim, not the answer to one.
     pub fn is_question(&self) -> bool {
         self.asks.is_some() && self.kind == Kind::Todo
     }

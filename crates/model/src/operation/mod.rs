@@ -135,7 +135,7 @@ operations! {
     Denied(body: Denied) = "denied", User Rated, beside body.id;
     /// The user or a parent granted something beyond the budget.
     Granted(body: Box<NewGrant>) = "granted", User Rated, of body.grant.id;
-    /// A grant was taken back.
+    /// A grant was taken back. Not rated: a parent can always take back what it granted.
     Revoked(body: String) = "revoked", User, is body;
     /// A budget refused an agent something.
     Refused(body: Refused) = "refused", User;
@@ -217,7 +217,7 @@ impl OperationKind {
 /// What [`Operation::Conflicted`] found. Pairs of values are in the order of `sides`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contradiction {
-    /// The conflict's id, derived from the sides and the project.
+    /// The conflict's id, derived from the sides, the project and the run.
     #[serde(skip)]
     pub id: ConflictId,
     /// Digests of the two sides, the lesser first.
@@ -305,7 +305,7 @@ pub struct Redaction {
     /// Digests of stored files that nothing else refers to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub digests: Vec<String>,
-    /// The places of entries that lose only their words: the reasons of the claim's conflicts, and
+    /// The places of entries that lose only their words: the reasons for the claim's conflicts, and
     /// pins, requests, denials, verdicts and allowances that quote what was erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<u64>,

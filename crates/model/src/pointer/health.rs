@@ -43,7 +43,7 @@ words!(
         Moved = "moved",
         /// The same bytes at another path.
         Renamed = "renamed",
-        /// Lives on with changed bytes.
+        /// Still there, with changed bytes.
         Edited = "edited",
         /// Gone.
         Deleted = "deleted",

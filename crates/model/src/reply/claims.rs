@@ -180,7 +180,7 @@ pub struct ForgetReply {
     pub id: EngramId,
     /// The journal entry of the change.
     pub seq: u64,
-    /// Where erased words still are, and why; empty once they are gone. Claims of others that quote
+    /// Where erased words still are, and why; empty once they are gone. Claims by others that quote
     /// them are listed here by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,

@@ -102,9 +102,9 @@ pub struct NewsRow {
     pub count: u64,
     /// When it happened last.
     pub at: Timestamp,
-    /// The entry of the last time.
+    /// The entry of the latest occurrence.
     pub seq: u64,
-    /// The claim, conflict or request of the last time; empty for evidence.
+    /// The latest claim, conflict or request; empty for evidence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The newest claim, or the pointer of the request: an agent's words, never an instruction.

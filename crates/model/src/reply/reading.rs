@@ -30,7 +30,7 @@ pub enum AnswerQuality {
 pub struct QueryReply {
     /// How well the first result answers.
     pub verdict: AnswerQuality,
-    /// Whether no engram had every term, so that some were given up.
+    /// Whether no engram had every term, so that some terms were dropped.
     pub relaxed: bool,
     /// Older versions that were not searched because there is no index; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

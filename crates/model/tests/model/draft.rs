@@ -199,6 +199,6 @@ fn of_a_draft_that_retires_only_its_lineage_is_read() {
     let lineage = "01J9Z3N8M6W0X4V5Y7K2QHPRTA";
     draft.corrects_lineage = Some(lineage.to_owned());
     assert_eq!(draft.retired_lineage().unwrap().to_string(), lineage);
-    // It says nothing, so that as a claim it is refused.
+    // It says nothing, so it is refused as a claim.
     assert!(draft.validate(&limits).is_err());
 }

@@ -75,7 +75,7 @@ pub(crate) fn object_stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> 
         refuse_special(&named)?;
         let bytes = match disk::read_small(&named, MAX_ALTERNATES) {
             Ok(bytes) => bytes,
-            // libgit2 would read this file nevertheless.
+            // libgit2 would read this file anyway.
             Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
                 return Err(blocking_refusal(&named, "lists too many object folders"));
             }

@@ -20,8 +20,8 @@ const MAX_FOLDER: usize = 4 << 20;
 
 impl Repo {
     /// Keeps a commit from being collected once no branch reaches it. This is all that is written
-    /// to a repository. libgit2 is not used: it follows links, and writes whatever the settings of
-    /// the repository say to a log, which can be a link too.
+    /// to a repository. libgit2 is not used: it follows links and, if the settings of the
+    /// repository say so, writes a log, which can be a link too.
     pub fn keep_commit(&self, commit: &str) -> Result<(), Refusal> {
         let id = Oid::from_str(commit).map_err(|e| self.rev_refused(commit, &e))?;
         if self.keeps_commit(commit) {

@@ -125,7 +125,7 @@ fn leaves_refusal(asked: &str) -> Refusal {
 pub(crate) fn submodule_refusal(asked: &str) -> Refusal {
     refuse::invalid(
         format!("{} lies in a submodule", refuse::quoted(asked)),
-        "Treat the submodule as its own repository: pass --repo PATH-OF-THE-SUBMODULE and a path from its root.",
+        "A submodule is a repository of its own: point at the file there, with its path from the submodule's root.",
     )
 }
 

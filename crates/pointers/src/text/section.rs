@@ -84,7 +84,7 @@ fn headings(text: &str) -> Vec<Heading> {
 }
 
 /// Returns the best match: first the exact words, then without a leading number, then the anchor
-/// that a forge makes of them.
+/// that a forge makes from them.
 fn find_heading(headings: &[Heading], asked: &str) -> Option<usize> {
     let bare = asked.trim().trim_matches('#').trim();
     let rendered = self::headings(&format!("# {bare}"));

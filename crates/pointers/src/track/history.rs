@@ -138,7 +138,7 @@ impl History {
                 continue;
             }
             ahead.pop();
-            // Prefers the first parent if it is as far.
+            // Prefers the first parent if it is equally far.
             let best = parents
                 .iter()
                 .filter_map(|it| Some(((*far.get(it)?)?.0 + 1, *it)))

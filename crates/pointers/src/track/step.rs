@@ -43,8 +43,8 @@ pub(super) enum Fate {
         ambiguous: bool,
         /// Whether a neighbouring line went with it.
         anchored: bool,
-        /// Set if the span left its file for one that is not its file renamed: the share of it that
-        /// went there, or of it with the surrounding lines.
+        /// Set if the span left its file other than by a rename of the file: the share of it that
+        /// went there, or of it and its surrounding lines.
         away: Option<f32>,
     },
     /// The span is gone, alone or with its file.

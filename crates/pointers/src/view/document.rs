@@ -1,5 +1,5 @@
-//! Shows a Markdown section as parts of a document: text only, without markup, fetching or running
-//! nothing.
+//! Shows a Markdown section as parts of a document: text only, without markup, and nothing is
+//! fetched or run.
 
 use engram_model::{Block, Inline, SourceLine};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -283,7 +283,7 @@ impl Reader {
 
     fn block(&mut self, block: Block) {
         self.close_loose();
-        // Words cannot hold blocks: a block inside them goes to the part around.
+        // Words cannot hold blocks: a block inside them goes to the part around them.
         let around = self.0.iter_mut().rev().find_map(|it| match it {
             OpenPart::Blocks(blocks, _) => Some(blocks),
             _ => None,

@@ -28,7 +28,7 @@ const MAX_WHOLE: usize = 2 * MAX_LINES;
 const WHOLE: u32 = 50_000_000;
 /// For larger files, only the fact that they differ is reported.
 const MAX_COMPARED: usize = 4 << 20;
-/// For files of more lines, too, only the fact that they differ is reported.
+/// For files with more lines than this, too, only the fact that they differ is reported.
 const MAX_HEIGHT: u64 = 100_000;
 
 /// Compares the span of a pointer with the working tree.

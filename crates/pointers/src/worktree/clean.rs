@@ -45,7 +45,7 @@ pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>
     let converts = match conversion(repo, &attributes) {
         Conversion::Never => false,
         Conversion::Always => true,
-        // A file that was stored with CRLF stays so.
+        // A file that was stored with CRLF keeps it.
         Conversion::Auto => read_from_index(repo, path).is_none_or(|it| !has_crlf(&it)),
     };
     Ok(if converts { with_lf(&bytes) } else { bytes })

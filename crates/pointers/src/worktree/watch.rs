@@ -65,7 +65,7 @@ impl Coverage {
     }
 }
 
-type StirCallback = Arc<dyn Fn(TreeEvent) + Send + Sync>;
+type TreeCallback = Arc<dyn Fn(TreeEvent) + Send + Sync>;
 
 /// Watches one working tree until it is dropped.
 pub struct Watch {
@@ -73,7 +73,7 @@ pub struct Watch {
     coverage: Coverage,
     tree: WatchedTree,
     most: usize,
-    tell: StirCallback,
+    tell: TreeCallback,
     told: Arc<AtomicBool>,
     watched: HashSet<PathBuf>,
     /// Ends the thread that keeps asking for watches.
@@ -103,7 +103,7 @@ impl Watch {
             common_dir: real(repo.common_dir())?,
         };
         let told = Arc::new(AtomicBool::new(false));
-        let tell: StirCallback = Arc::new(tell);
+        let tell: TreeCallback = Arc::new(tell);
         let (watcher, coverage, asks) = match system(&tree, &tell, &told) {
             Ok(watcher) => (watcher, Coverage::Whole, None),
             Err(error) => {
@@ -324,7 +324,7 @@ fn nearest(root: &Path, path: &str) -> PathBuf {
 
 fn system(
     tree: &WatchedTree,
-    tell: &StirCallback,
+    tell: &TreeCallback,
     told: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Watcher + Send>, notify::Error> {
     let watcher = notify::recommended_watcher(hear(tree, tell, told))?;
@@ -333,7 +333,7 @@ fn system(
 
 fn polling(
     tree: &WatchedTree,
-    tell: &StirCallback,
+    tell: &TreeCallback,
     told: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Watcher + Send>, Refusal> {
     let config = Config::default().with_poll_interval(EVERY);
@@ -350,7 +350,7 @@ fn polling(
 /// when the returned sender is dropped.
 fn ask_again(
     tree: &WatchedTree,
-    tell: &StirCallback,
+    tell: &TreeCallback,
     told: &Arc<AtomicBool>,
 ) -> Option<Sender<()>> {
     let (asks, ended) = channel();
@@ -372,7 +372,7 @@ fn ask_again(
 /// Handles an event. Git's rules are read only for the first event since the last report.
 fn hear(
     tree: &WatchedTree,
-    tell: &StirCallback,
+    tell: &TreeCallback,
     told: &Arc<AtomicBool>,
 ) -> impl FnMut(notify::Result<Event>) + Send + 'static {
     let (tree, tell, told) = (tree.clone(), tell.clone(), told.clone());

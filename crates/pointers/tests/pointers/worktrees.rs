@@ -147,7 +147,7 @@ fn asking_writes_nothing() {
     assert_eq!(listing(), before);
 }
 
-/// Replaces two paths of the working tree by links that leave it, and restores them, until told to
+/// Turns two paths of the working tree into links that leave it, and restores them, until told to
 /// stop.
 #[cfg(unix)]
 fn swap(root: &std::path::Path, until: &std::sync::atomic::AtomicBool) {

@@ -40,7 +40,11 @@ Build it with <code>--features dashboard</code>, after <code>cargo xtask ui --re
 
 pub(super) async fn serve(State(pages): State<Pages>, method: Method, uri: Uri) -> Response {
     if method != Method::GET && method != Method::HEAD {
-        return ([(header::ALLOW, "GET, HEAD")], method_not_allowed()).into_response();
+        return (
+            [(header::ALLOW, "GET, HEAD")],
+            method_not_allowed("Read pages with GET."),
+        )
+            .into_response();
     }
     let Some(path) = page_path(uri.path()) else {
         return no_such_page().into_response();
@@ -74,7 +78,7 @@ fn no_such_page() -> RefusalResponse {
     ))
 }
 
-/// Runs a read on another thread than those that serve connections, and limits how many run at
+/// Runs a read on a thread other than those that serve connections, and limits how many run at
 /// once.
 async fn read_on_thread<T: Send + 'static>(
     read: impl FnOnce() -> io::Result<T> + Send + 'static,

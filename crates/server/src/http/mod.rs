@@ -211,7 +211,7 @@ fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) 
     }
     let calls = calls
         .route("/api/{*rest}", any(no_such_call))
-        .method_not_allowed_fallback(async || method_not_allowed())
+        .method_not_allowed_fallback(async || method_not_allowed(CALLS))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&guard),
             guard::require_user_token,
@@ -282,11 +282,14 @@ fn schema_invalid(message: impl Into<String>, hint: &str) -> RefusalResponse {
     RefusalResponse::from(Refusal::new(Code::SchemaInvalid, message, hint))
 }
 
-fn method_not_allowed() -> RefusalResponse {
+/// Where the window's calls are.
+const CALLS: &str = "Use POST /api/read, POST /api/change or GET /api/subscribe.";
+
+fn method_not_allowed(hint: &str) -> RefusalResponse {
     let refusal = Refusal::new(
         Code::NotFound,
         "this address does not accept this method",
-        "GET /openapi.json says how it is called.",
+        hint,
     );
     let status = StatusCode::METHOD_NOT_ALLOWED;
     RefusalResponse { status, refusal }
@@ -296,7 +299,7 @@ async fn no_such_call() -> RefusalResponse {
     RefusalResponse::from(Refusal::new(
         Code::NotFound,
         "there is nothing at this address",
-        "Use POST /api/read, POST /api/change or GET /api/subscribe.",
+        CALLS,
     ))
 }
 

@@ -15,7 +15,7 @@ use super::{
     tools::{OfferedTool, ToolDescription, tool},
 };
 
-/// The prefix of its tools, and in upper case of its codes.
+/// The prefix of its tools and, in upper case, of its codes.
 pub(super) const PREFIX: &str = "less_";
 
 pub(super) const INSTRUCTIONS: &str = "\

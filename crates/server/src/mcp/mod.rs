@@ -133,9 +133,7 @@ where
     // One connection is one agent.
     let permits = Some(Arc::new(RequestPermits::new(EACH, EACH, WAIT)));
     let server = Server::new(engine, toolsets, token, permits);
-    if let Err(refusal) = server.engine.follow() {
-        tracing::warn!(%refusal, "the index will not be updated in this process");
-    }
+    server.engine.follow()?;
     let running = match serve_server(server, pipe).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -4,6 +4,7 @@ use engram_gateway::count_tokens;
 use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Sandbox};
+use crate::refusals::names_no_command;
 
 fn claim_of(minutes: u32) -> Value {
     let claim = format!("The wallet lock lasts {minutes} minutes.");
@@ -60,6 +61,7 @@ async fn two_agents_contradict_each_other_and_settle_it() {
             asked["resolution_type"] = more["resolution_type"].clone();
             let refused = one.refused("engram_resolve", asked).await;
             assert_eq!(refused["code"], code, "{more}");
+            names_no_command(&refused);
         }
         let left = one.ok("engram_conflicts", json!({})).await;
         assert_eq!(left["open"], 0);

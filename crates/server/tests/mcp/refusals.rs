@@ -245,17 +245,31 @@ async fn a_hint_names_nothing_that_its_reader_lacks() {
     let missing = "01M7XR6QC30000000000000000";
     let resolve =
         json!({ "conflict_id": missing, "resolution_type": "last_writer", "resolution": "Old." });
+    let correction = json!({
+        "content": "The ledger keeps entries.", "scope": "ledger", "confidence": 0.7,
+        "pointers": ["repo:src/ledger.rs@HEAD"], "corrects_lineage": "x",
+    });
+    let event = json!({ "pointer": "sam:decision:none@2026-01-08" });
     for (tool, arguments) in [
         ("engram_deref", pointer),
+        ("engram_deref", event),
+        ("engram_commit", correction),
         ("engram_promote", json!({ "fact_id": missing })),
         ("engram_resolve", resolve),
     ] {
-        let error = client.refused(tool, arguments).await;
-        let hint = error["hint"].as_str().unwrap();
-        assert!(!hint.contains("less_") && !hint.contains("POST "), "{hint}");
-        assert!(
-            !hint.contains("`engram ") || hint.contains("the user"),
-            "{hint}"
-        );
+        names_no_command(&client.refused(tool, arguments).await);
     }
+}
+
+/// Fails if the hint of a refusal names a tool, a call or a command that an agent with the core
+/// tools lacks.
+pub(crate) fn names_no_command(error: &Value) {
+    let hint = error["hint"].as_str().unwrap();
+    for word in ["less_", "POST ", " --"] {
+        assert!(!hint.contains(word), "{hint}");
+    }
+    assert!(
+        !hint.contains("engram ") || hint.contains("the user"),
+        "{hint}"
+    );
 }

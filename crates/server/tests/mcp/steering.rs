@@ -33,7 +33,7 @@ fn texts(list: &Value) -> Vec<String> {
     all.map(|it| it.as_str().unwrap().to_owned()).collect()
 }
 
-/// Sends any call and returns what rode on its result.
+/// Sends any call and returns the new lines in its result.
 async fn new_on(client: &mut Client, tool: &str, arguments: Value) -> Vec<String> {
     let params = json!({ "name": tool, "arguments": arguments });
     let answer = client.request("tools/call", params).await;
@@ -67,7 +67,7 @@ async fn a_status_has_the_users_pins_todos_and_risks() {
     }
 }
 
-/// What another agent wants done is a claim like any other: Engram passes it on and orders nothing.
+/// What another agent wants done is a claim like any other: Engram passes it on as no order.
 #[tokio::test]
 async fn a_todo_of_another_agent_is_no_order() {
     let sandbox = Sandbox::new();
@@ -295,7 +295,7 @@ async fn a_refused_read_with_a_reason_is_a_request() {
     assert_eq!(error["request"], Value::Null, "{error}");
 }
 
-/// An agent that has MCP alone hears why it was denied, and does not ask the same again.
+/// An agent with only MCP learns why it was denied, and does not ask for the same again.
 #[tokio::test]
 async fn a_denied_read_says_why_until_there_is_another_reason() {
     let sandbox = Sandbox::new();
@@ -328,7 +328,7 @@ async fn a_denied_read_says_why_until_there_is_another_reason() {
     }
     let error = client.refused("engram_deref", read(5)).await;
     assert_eq!(error["request"], Value::Null, "another pointer: {error}");
-    // Who has no budget does not learn what exists.
+    // An agent without budget does not learn what exists.
     let missing = json!({ "pointer": "repo:none.rs@HEAD" });
     let error = client.refused("engram_deref", missing).await;
     assert_eq!(error["code"], "DEREF_DENIED", "{error}");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, Sandbox, compile};
 
-/// A model pays for these bytes in every session. Seven tools take 7,100; eight would take 8 KB.
+/// A model pays for these bytes in every session. Seven tools take 7,050; eight would take 8 KB.
 const MAX_BYTES: usize = 7_050;
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use crate::{Reader, Result, journal::parse_id};
 
 /// The versions of the risk engrams that report conflicts, each with its conflict. They do not
-/// count as claims, because nobody said them.
+/// count as claims, because nobody made them.
 pub(crate) const RISKS: &str = "report JOIN conflict ON conflict.id = report.conflict
      JOIN engram ON engram.seq IN (
      SELECT seq FROM engram WHERE id = report.risk UNION ALL

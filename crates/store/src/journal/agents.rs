@@ -1,4 +1,4 @@
-//! What is done to agents by the journal's entries; a part of `apply.rs`.
+//! What the journal's entries do to agents; a part of `apply.rs`.
 
 use engram_model::{
     AgentChange, AgentEdit,

@@ -2,7 +2,8 @@
 //! it is recorded, and again, in the same way, when the journal is replayed.
 //!
 //! Exceptions: the tables beside the journal (`beside.rs`); those of followers
-//! (`tables/followers.rs`) and of due comparisons (`tables/due.rs`), which can be rebuilt; and
+//! (`tables/followers.rs`), of due comparisons (`tables/due.rs`) and of sides
+//! (`conflicts/sides.rs`), which can be rebuilt; what a migration carries over (`carry.rs`); and
 //! `held` and `tally`, which triggers maintain when a row of `engram` changes (`schema/014.sql`). A
 //! change that the triggers do not see updates them here.
 
@@ -31,8 +32,8 @@ pub(crate) struct Applied<'a> {
     pub(crate) agent: Option<&'a AgentId>,
 }
 
-/// SQL: takes the versions of a lineage off the list. The `+` keep SQLite from reading all that
-/// stands in the project by its index.
+/// SQL: takes the versions of a lineage off the list. The `+` signs keep SQLite from using the
+/// project's index, by which it would read everything that stands there.
 const UNLIST: &str = "UPDATE engram SET stands = 0 WHERE +stands = 1 AND +project = ?2 AND seq IN
        (SELECT seq FROM engram WHERE id = ?1 UNION ALL
         SELECT seq FROM engram WHERE lineage = ?1 AND lineage <> id)";
@@ -187,7 +188,7 @@ impl Applied<'_> {
         Ok(taken.unwrap_or(own))
     }
 
-    /// A window that is closed already stays as it is. No window ends before it began.
+    /// A window that is already closed stays as it is. No window ends before it began.
     fn close(&self, id: EngramId) -> Result<()> {
         self.run(
             "UPDATE engram SET valid_until = max(?2, valid_from) WHERE id = ?1 AND valid_until IS NULL",

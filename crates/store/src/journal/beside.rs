@@ -151,7 +151,7 @@ pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()
     for seq in redaction.events.iter().chain(&redaction.reasons) {
         said.execute([*seq as i64])?;
     }
-    // The reason of a request describes what was erased.
+    // The reason for a request describes what was erased.
     let mut requests = connection.prepare_cached(
         "DELETE FROM said WHERE seq = ?1 AND seq IN (SELECT seq FROM request WHERE seq = ?1)",
     )?;

@@ -174,8 +174,8 @@ impl Reader<'_> {
 
     /// How many rated operations ([`OperationKind::is_rated`]) this agent caused after `since` and
     /// up to `now`, by the clock. Its own turns do not count, only those that it began for others.
-    /// A claim counts as one with its own event and with the conflicts that are found with it or
-    /// end with it.
+    /// A claim, its own event, and the conflicts that are found with it or that
+    /// end with it count as one operation.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self.0.prepare_cached(&COUNT_RATED)?.query_row(
             params![

@@ -186,8 +186,8 @@ impl Reader<'_> {
     }
 
     /// The agents of a project that were opened, even if they have been closed since, or that a
-    /// person named. A connection that named itself owns no name: its client connects again under
-    /// it. Its handle has 26 characters, and it has neither a parent nor a role.
+    /// person named. A connection that named itself owns no name: its client connects again by the
+    /// same name. Such a handle has 26 characters, and the agent neither a parent nor a role.
     pub fn name_owners(&self, project: ProjectId) -> Result<Vec<NameOwner>> {
         self.0
             .prepare_cached(
@@ -216,8 +216,8 @@ impl Reader<'_> {
             .exists([project.to_string()])?)
     }
 
-    /// Names that are or were in use in a project. Of those without an agent, it takes one step in
-    /// the index for each, however often it appears.
+    /// Names that are or were in use in a project. For names without an agent, takes one step in
+    /// the index per name, however often the name appears.
     pub fn names(&self, project: ProjectId, of: NamesOf<'_>) -> Result<Vec<String>> {
         let project = project.to_string();
         let (sql, bound) = match of {

@@ -68,7 +68,7 @@ impl Reader<'_> {
     /// The newest entry, and whether an entry after this one can give an agent a line that it did
     /// not have before: a pin, a claim of the user's, a new version of a pinned claim, an agent that
     /// was opened again, or anything that shows a claim to more readers or makes room for another.
-    /// Without an entry, it can.
+    /// Without `after`, the answer is yes.
     pub fn news_for_brief(&self, after: Option<u64>) -> Result<(u64, bool)> {
         let mut found = self.0.prepare_cached(
             // Without a subquery of its own, `max` would read the whole journal.

@@ -1,6 +1,6 @@
-//! Table `due`: versions that must still be compared with others. It lies beside the journal: only
-//! the conflicts that it leads to are recorded, and after a replay of its journal a home compares
-//! everything again.
+//! Tables `due`, versions that must still be compared with others, and `series`, sides that
+//! contradict too many others. They lie beside the journal: only the conflicts that they lead to are
+//! recorded, and after a replay of its journal a home compares everything again.
 
 use engram_model::{AgentId, ProjectId};
 use rusqlite::{Connection, params};

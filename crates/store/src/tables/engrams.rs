@@ -60,7 +60,7 @@ pub struct Traits {
     pub id: EngramId,
     /// Its project.
     pub project: ProjectId,
-    /// The run in which it was said.
+    /// The run in which it was made.
     pub run: Option<RunId>,
     /// Who may see it.
     pub scope: Scope,
@@ -438,7 +438,7 @@ impl Reader<'_> {
     }
 
     /// How many engrams a project has, from the counts by the hour of expiry and from the versions
-    /// that expire in this hour. Reports of conflicts do not count, because nobody said them.
+    /// that expire in this hour. Reports of conflicts do not count, because nobody made them.
     pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<EngramCount> {
         let hour = now.as_microsecond().div_euclid(HOUR);
         let (ever, later): (i64, i64) = self

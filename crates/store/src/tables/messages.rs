@@ -1,5 +1,5 @@
-//! Tables `message`, `delivery`, `delivered`, `unsent` and `narrowed`: what agents sent each other,
-//! and the results.
+//! Tables `message`, `delivery`, `delivered`, `inline`, `unsent` and `narrowed`: what agents sent
+//! each other, and the results.
 
 use std::collections::BTreeMap;
 

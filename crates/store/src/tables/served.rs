@@ -37,7 +37,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The claims that agents of a project read most, and how often agents of other runs than `run`
+    /// The claims that agents of a project read most, and how often agents of runs other than `run`
     /// read each.
     pub fn read_most(
         &self,
@@ -63,7 +63,7 @@ impl Reader<'_> {
         .collect()
     }
 
-    /// How often agents of other runs than `run` read a claim.
+    /// How often agents of runs other than `run` read a claim.
     pub fn reads_of(&self, project: ProjectId, run: Option<RunId>, id: EngramId) -> Result<u64> {
         let run = run.map(|it| it.to_string()).unwrap_or_default();
         let reads: Option<i64> = self

@@ -16,7 +16,7 @@ static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 /// How many reads are ignored, and how many are measured.
 const READINGS: (u128, u128) = (60, 360);
-/// How many bytes may remain after all of them; the segments at that moment are more or less
+/// How many bytes may remain after all of them; at that moment, more or fewer segments are
 /// merged.
 const LEFT: usize = 128 * 1024;
 

@@ -8,7 +8,9 @@ use engram_store::{NamesOf, NewEntry, Reader, Store, StoreError, Writer};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{LATER, NINETEENTH, PROJECT, assert_sound, damage, now, open, record};
+use crate::fixture::{
+    PROJECT, UNDO_SINCE_11, UNDO_SINCE_19, assert_sound, damage, now, open, record,
+};
 
 pub(crate) fn agent(handle: &str) -> Agent {
     Agent {
@@ -92,7 +94,7 @@ fn a_home_of_the_step_before_has_its_agents() {
     damage(
         home.path(),
         &format!(
-            "{LATER}DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
+            "{UNDO_SINCE_11}DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
              PRAGMA user_version = {before}"
         ),
     );
@@ -205,7 +207,7 @@ fn who_gave_a_name_is_known_of_every_home() {
     drop(store);
     damage(
         home.path(),
-        &format!("{NINETEENTH} PRAGMA user_version = 18"),
+        &format!("{UNDO_SINCE_19} PRAGMA user_version = 18"),
     );
     let store = open(home.path());
     assert_eq!(known(&store), expected);

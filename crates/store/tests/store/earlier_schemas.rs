@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::fixture::{
-    CONFLICT, LATER, NINETEENTH, PROJECT, add, assert_sound, damage, engram, now, open, put,
-    record, record_everything,
+    CONFLICT, PROJECT, UNDO_SINCE_11, UNDO_SINCE_19, add, assert_sound, damage, engram, now, open,
+    put, record, record_everything,
 };
 
 /// Claims that say the same on the same topic are found, even in a home from before there were
@@ -39,7 +39,7 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     };
     assert_eq!(voices(&store), (2, vec![2, 1]));
     drop(store);
-    damage(home.path(), LATER);
+    damage(home.path(), UNDO_SINCE_11);
     damage(
         home.path(),
         "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
@@ -70,7 +70,7 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
     let before = lineages(&store);
     assert!(before.iter().any(|it| it.len() > 1), "{before:?}");
     drop(store);
-    damage(home.path(), LATER);
+    damage(home.path(), UNDO_SINCE_11);
     damage(
         home.path(),
         "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
@@ -255,7 +255,7 @@ fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
     drop(store);
     damage(
         home.path(),
-        &format!("{NINETEENTH} PRAGMA user_version = 18"),
+        &format!("{UNDO_SINCE_19} PRAGMA user_version = 18"),
     );
     let store = open(home.path());
     assert_eq!(known(&store), (Some(run), vec![(2, true)], true));

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::fixture::{
-    FOURTEENTH, LAST, PROJECT, add, assert_sound, damage, engram, now, open, record,
+    PROJECT, UNDO_14, UNDO_SINCE_15, add, assert_sound, damage, engram, now, open, record,
 };
 
 /// Authors: a name, a handle, and the handle's role. A name is for display only.
@@ -272,7 +272,7 @@ fn pages(
     }
 }
 
-/// A search finds these versions, newest first, and says the same of versions that others found.
+/// A search finds these versions, newest first, and says the same about versions that others found.
 fn searches_agree(store: &Store, what: &str, filter: &Filter, wanted: &[EngramId]) {
     let now = minutes_after_start(800);
     let (found, left, total) = store
@@ -303,7 +303,7 @@ fn a_filter_leaves_and_counts_what_it_admits() {
                 .filter(|it| filter.admits(it, minutes_after_start(800)))
                 .collect()
         };
-        // Half of the versions are of a time to come, which nothing with a ttl outlives.
+        // Half of the versions lie in the future; those of them that have a ttl count as ended.
         if let Some(ended) = filter.ended {
             let mut admitted = admits(&filter).into_iter();
             assert!(admitted.all(|it| it.holds_now(minutes_after_start(800)) != ended));
@@ -515,7 +515,7 @@ fn a_home_of_the_thirteenth_step_knows_the_roles_of_what_was_said() {
     damage(
         home.path(),
         &format!(
-            "{FOURTEENTH} {LAST}
+            "{UNDO_14} {UNDO_SINCE_15}
              PRAGMA user_version = 13"
         ),
     );

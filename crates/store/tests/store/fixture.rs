@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use ulid::Ulid;
 
-macro_rules! fourteenth {
+macro_rules! undo_14 {
     () => {
         "DROP TRIGGER engram_stored; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
          ALTER TABLE engram DROP COLUMN role;
@@ -30,7 +30,7 @@ macro_rules! fourteenth {
     };
 }
 
-macro_rules! nineteenth {
+macro_rules! undo_since_19 {
     () => {
         "DROP TABLE reached; DROP INDEX engram_todo; DROP TABLE series; DROP TABLE report; ALTER TABLE conflict ADD COLUMN risk TEXT;
          CREATE INDEX conflict_risk ON conflict (risk) WHERE risk IS NOT NULL;
@@ -41,7 +41,7 @@ macro_rules! nineteenth {
     };
 }
 
-macro_rules! since_seventeenth {
+macro_rules! undo_17_and_18 {
     () => {
         "DROP TABLE spend_below;
          UPDATE journal SET body = json_remove(body, '$.above') WHERE kind = 'dereferenced';
@@ -51,15 +51,15 @@ macro_rules! since_seventeenth {
 }
 
 /// SQL that removes what the nineteenth and later steps added.
-pub(crate) const NINETEENTH: &str = nineteenth!();
+pub(crate) const UNDO_SINCE_19: &str = undo_since_19!();
 
 /// SQL that removes what the fourteenth step added, before an older home is made.
-pub(crate) const FOURTEENTH: &str = fourteenth!();
+pub(crate) const UNDO_14: &str = undo_14!();
 
 /// SQL that removes what the steps after the fourteenth added.
-pub(crate) const LAST: &str = concat!(
-    nineteenth!(),
-    since_seventeenth!(),
+pub(crate) const UNDO_SINCE_15: &str = concat!(
+    undo_since_19!(),
+    undo_17_and_18!(),
     "DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens;
      DROP TABLE served;
      CREATE TABLE served (seq INTEGER PRIMARY KEY, agent TEXT NOT NULL, prints BLOB NOT NULL) STRICT;
@@ -67,10 +67,10 @@ pub(crate) const LAST: &str = concat!(
 );
 
 /// SQL that removes what the steps after the tenth added.
-pub(crate) const LATER: &str = concat!(
-    nineteenth!(),
-    since_seventeenth!(),
-    fourteenth!(),
+pub(crate) const UNDO_SINCE_11: &str = concat!(
+    undo_since_19!(),
+    undo_17_and_18!(),
+    undo_14!(),
     "DROP TABLE served; DROP TABLE reading; DROP TABLE pin;
      DROP TABLE message; DROP TABLE delivery; DROP TABLE delivered; DROP TABLE unsent;
      DROP TABLE narrowed; DROP TABLE inline;
@@ -113,7 +113,7 @@ pub(crate) fn record(writer: &Writer<'_>, operation: Operation) -> Result<u64> {
     })
 }
 
-/// Erases a claim in the way of the engine.
+/// Erases a claim as the engine does.
 pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
     let engram = engram(number, claim);
     store
@@ -216,7 +216,7 @@ fn unsent(id: &str) -> Unsent {
     }
 }
 
-/// An agent comes, claims are stored, read, noted and closed.
+/// An agent joins; claims are stored, read, noted and closed.
 fn operations_on_claims(agent: &Agent) -> Vec<Operation> {
     let first = Record {
         durability: Durability::Ephemeral,

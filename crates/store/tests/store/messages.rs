@@ -7,7 +7,7 @@ use engram_model::{
 use engram_store::{MessageTotals, NewEntry, Reader, Store, StoreError};
 use tempfile::TempDir;
 
-use crate::fixture::{LAST, PROJECT, assert_sound, damage, now, open};
+use crate::fixture::{PROJECT, UNDO_SINCE_15, assert_sound, damage, now, open};
 
 fn record(store: &Store, by: Option<&AgentId>, operation: Operation) {
     store
@@ -132,7 +132,10 @@ fn deliveries_of_the_schema_before_are_not_counted_yet() {
     };
     record(&store, None, Operation::Sent(Box::new(sent)));
     drop(store);
-    damage(home.path(), &format!("{LAST} PRAGMA user_version = 14"));
+    damage(
+        home.path(),
+        &format!("{UNDO_SINCE_15} PRAGMA user_version = 14"),
+    );
     let store = open(home.path());
     let left = store.read::<_, StoreError>(|it| it.messages().uncounted_files(PROJECT, 9));
     assert_eq!(left.unwrap(), ["repo:a.rs@c"]);

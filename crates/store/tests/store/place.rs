@@ -1,4 +1,4 @@
-//! Places in the list: a confirmation keeps its claim's place, also in homes of earlier builds.
+//! Places in the list: a confirmation keeps its claim's place, even in homes of earlier builds.
 
 use engram_model::{Change, EngramId, Feed, Filter, LineageId, Operation, Record};
 use engram_store::{Store, StoreError};
@@ -6,7 +6,9 @@ use jiff::SignedDuration;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{LATER, PROJECT, add, assert_sound, damage, engram, now, open, record};
+use crate::fixture::{
+    PROJECT, UNDO_SINCE_11, add, assert_sound, damage, engram, now, open, record,
+};
 
 fn id(number: u128) -> EngramId {
     EngramId(Ulid(number))
@@ -191,12 +193,12 @@ fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {
             FROM engram GROUP BY 1, 2, 3, 4, 5, 6, 7;
          DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
          PRAGMA user_version = 9";
-    damage(home.path(), LATER);
+    damage(home.path(), UNDO_SINCE_11);
     damage(home.path(), before);
     assert_list(&open(home.path()));
     damage(
         home.path(),
-        &format!("{LATER} UPDATE journal SET body = 'no json' WHERE seq = 7; {before}"),
+        &format!("{UNDO_SINCE_11} UPDATE journal SET body = 'no json' WHERE seq = 7; {before}"),
     );
     let store = open(home.path());
     let places = list(&store, &Filter::default(), 100, false);

@@ -196,6 +196,7 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
         ("grant", "UPDATE grant SET revoked = NULL"),
         ("request", "UPDATE request SET state = 'waiting'"),
         ("refused", "UPDATE refused SET times = 9"),
+        ("reached", "DELETE FROM reached"),
     ] {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
@@ -280,7 +281,7 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
     }
 }
 
-/// A write fails because of itself, so nobody is told to recover the home.
+/// The fault is in the write itself, so nobody is told to recover the home.
 #[test]
 fn an_operation_that_cannot_be_written_is_no_damage() {
     let cause = serde_json::from_str::<u8>("").unwrap_err();

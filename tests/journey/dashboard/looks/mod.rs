@@ -1,5 +1,5 @@
 //! How each view looks, compared with stored pictures. `ENGRAM_UPDATE_IMAGES=1 cargo xtask test
-//! looks` renews them.
+//! looks` updates them.
 
 use std::{
     env, fs,
@@ -131,7 +131,7 @@ fn at_rest(window: &Window) -> Vec<u8> {
     last
 }
 
-/// Replaces paths, which differ in each test, by those of an ordinary machine.
+/// Replaces paths, which differ in each test, with those of an ordinary machine.
 pub(super) fn hide_places(window: &Window) {
     window.script(
         "document.querySelectorAll('[data-testid=about] code').forEach(it => it.textContent = '~/.engram');

@@ -1,4 +1,4 @@
-//! One-line fields, such as the one for the reason of a verdict or an answer.
+//! One-line fields, such as the one for the reason for a verdict or an answer.
 
 use leptos::{ev, prelude::*};
 

@@ -44,14 +44,14 @@ impl<K: Send + Sync + 'static> Slot<()> for Inbox<K> {
 }
 
 impl<K: Clone + PartialEq + Send + Sync + 'static> Inbox<K> {
-    /// Opens an item; returns false if it was open already. If `is_step`, *back* returns from it.
-    pub(crate) fn turn_to(self, app: App, key: K, row: &str, is_step: bool) -> bool {
+    /// Opens an item; returns false if it was open already. If `adds_history`, *back* returns from it.
+    pub(crate) fn turn_to(self, app: App, key: K, row: &str, adds_history: bool) -> bool {
         if self.open.with_untracked(|open| open.as_ref() == Some(&key)) {
             return false;
         }
         app.reading.begin(0);
         self.open.set(Some(key));
-        app.write_address(is_step);
+        app.write_address(adds_history);
         dom::reveal(row);
         true
     }

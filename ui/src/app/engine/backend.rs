@@ -332,7 +332,7 @@ pub(crate) struct NoArgs {}
 
 fn in_window_only() -> Refusal {
     Refusal::new(
-        Code::Internal,
+        Code::ScopeDenied,
         say::notice::WINDOW_ONLY,
         say::notice::WINDOW_ONLY_HINT,
     )

@@ -165,7 +165,7 @@ fn view_entry(app: App, view: &'static View) -> impl IntoView {
     move || {
         is_here.get().then(|| {
             view! {
-                <button class="view" id=id.clone() class:asks=view.asks data-testid=format!("{}-view", view.id) aria-label=seen title=title aria-keyshortcuts=view.key()
+                <button class="view" id=id.clone() class:asks=view.is_queue data-testid=format!("{}-view", view.id) aria-label=seen title=title aria-keyshortcuts=view.key()
                     aria-current=move || view.is_on(app).then_some("page") on:click=move |_| views::show_view(app, view)>
                     {view.icon.draw()}
                     <span class="name" aria-hidden="true">{view.title}" "</span>

@@ -27,7 +27,7 @@ use crate::{
     words::{self, say},
 };
 
-/// The most engrams that are listed, and the most entries of each other sort.
+/// The most engrams that are listed, and the most entries of each other kind.
 const ENGRAMS: usize = 8;
 const ALL: usize = 40;
 /// A query of fewer characters is meant for commands.
@@ -129,7 +129,7 @@ impl PaletteEntry {
     }
 }
 
-/// Finds views, commands, settings, background repositories and claims, each sort best first. The
+/// Finds views, commands, settings, background repositories and claims, each kind best first. The
 /// claims are those of the last answer of a search.
 fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<PaletteMatch> {
     if let Some(link) = repositories::as_link(query) {

@@ -113,7 +113,7 @@ impl ReadingState {
 
 /// Opens an engram that the person chose; *back* returns from it.
 pub(crate) fn go_to_engram(app: App, id: EngramId) {
-    let is_read = app.view.get_untracked().reads;
+    let is_read = app.view.get_untracked().lists_engrams;
     if !is_read {
         feed::set_view_and_filter(app, &feed::VIEW, Filter::default());
         app.write_address(true);
@@ -131,13 +131,13 @@ pub(crate) fn select_engram(app: App, id: EngramId) {
 }
 
 /// Opens an engram; returns whether it was another one.
-fn select_engram_by(app: App, id: EngramId, is_step: bool) -> bool {
+fn select_engram_by(app: App, id: EngramId, adds_history: bool) -> bool {
     if app.reading.selected.get_untracked() == Some(id) {
         return false;
     }
     app.reading.begin(worst_pointer(app, id));
     app.reading.selected.set(Some(id));
-    app.write_address(is_step);
+    app.write_address(adds_history);
     true
 }
 

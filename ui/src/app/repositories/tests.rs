@@ -104,6 +104,27 @@ fn a_repository_is_brought_in_front_by_its_number_in_the_rail() {
     assert_eq!(opened.as_deref(), Some("/code/flask"));
 }
 
+/// A link may name a claim that was never here, or a remote that no repository of this home has.
+#[test]
+fn a_link_to_what_is_nowhere_opens_nothing_and_says_so() {
+    let nowhere = |request: &Request| match request {
+        Request::Locate(_) => Ok(json!({"is": "located", "with": {"found": null}})),
+        other => answer(other),
+    };
+    let stage = Stage::open_window(&feed::VIEW, nowhere);
+    here(stage.app);
+    for link in [
+        "engram://drift?remote=example.com/team/gone",
+        &format!("engram://feed/{ID}?remote=example.com/team/gone"),
+    ] {
+        stage.app.frame.toast.set(None);
+        let opened = opened_after(&stage, |app| follow_link(app, link));
+        assert_eq!(opened, None, "{link}");
+        let told = toast(stage.app);
+        assert!(told.contains("example.com/team/gone"), "{link}: {told}");
+    }
+}
+
 /// The repository that is to be opened next; nothing is opened.
 fn opened_after(stage: &Stage, act: impl FnOnce(App)) -> Option<String> {
     let app = stage.app;

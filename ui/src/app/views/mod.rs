@@ -35,9 +35,9 @@ pub(crate) struct View {
     pub(crate) count: fn(App) -> u64,
     /// Whether it asks something about each item: it is hidden while empty and shows its count;
     /// settling one item opens the next.
-    pub(crate) asks: bool,
+    pub(crate) is_queue: bool,
     /// Whether its list holds engrams; keys then act on the open one.
-    pub(crate) reads: bool,
+    pub(crate) lists_engrams: bool,
     /// Whether its list is grouped by topic; else it has one order, newest first.
     pub(crate) by_topic: bool,
     /// Whether its list can show a past time.
@@ -144,8 +144,8 @@ impl View {
         of: ("", ""),
         counted: "",
         count: |_| 0,
-        asks: false,
-        reads: false,
+        is_queue: false,
+        lists_engrams: false,
         by_topic: false,
         tells_of_the_past: false,
         within: |filter| filter,
@@ -204,7 +204,7 @@ impl View {
 
     /// Whether it is in the rail.
     pub(crate) fn is_here(&self, app: App) -> bool {
-        !self.asks || (self.count)(app) > 0 || self.is_on(app)
+        !self.is_queue || (self.count)(app) > 0 || self.is_on(app)
     }
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn asked_filter(app: App) -> Filter {
 
 /// Whether an item that leaves the list is done with, so that the next one opens.
 pub(crate) fn is_queue(app: App) -> bool {
-    app.view.get_untracked().asks
+    app.view.get_untracked().is_queue
 }
 
 #[cfg(all(test, feature = "gallery"))]

@@ -171,6 +171,21 @@ pub mod filter {
     pub const FROM: &str = "from";
     pub const UNTIL: &str = "until";
 
+    /// The labels of the chips.
+    pub mod chip {
+        pub const KIND: &str = "kind";
+        pub const SCOPE: &str = "scope";
+        pub const TYPE: &str = "type";
+        pub const ROLE: &str = "role";
+        pub const BY: &str = "by";
+        pub const TOPIC: &str = "topic";
+        pub const AS_STORED: &str = "as stored";
+        pub const STATE: &str = "state";
+        pub const EVIDENCE: &str = "evidence";
+        pub const SINCE: &str = "since";
+        pub const UNTIL: &str = "until";
+    }
+
     pub fn remove(what: &str, value: &str) -> String {
         format!("{REMOVE}{what} {value}")
     }

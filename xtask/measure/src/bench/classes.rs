@@ -1,5 +1,5 @@
 //! `cargo xtask bench --classes`: the thirteen classes of pairs used to compare peers, with twenty
-//! pairs each. Two agents say each pair over MCP to Engram, and with `--peer` also to both peers,
+//! pairs each. Two agents store each pair over MCP in Engram and, with `--peer`, in both peers,
 //! using only their rules. It counts how many pairs of a class each one calls a conflict.
 
 use std::{

@@ -1,6 +1,6 @@
-//! `cargo xtask bench --gateway`: what checks and permissions cost: a message beside counting its
-//! tokens, an agent's read beside the user's, a message with claims beside as many commits, the
-//! brief of many claims beside that of few, and the first read of a sent file beside the next.
+//! `cargo xtask bench --gateway`: what checks and permissions cost: a message against counting its
+//! tokens, an agent's read against the user's, a message with claims against as many commits, the
+//! brief of many claims against that of few, and the first read of a sent file against the next.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 

@@ -46,23 +46,23 @@ pub(crate) struct Bench {
     /// Let the fastest peer do the same
     #[arg(long)]
     peer: bool,
-    /// Measure instead what it takes to follow pointers
+    /// Instead, measure what it takes to follow pointers
     #[arg(long, conflicts_with = "window")]
     pointers: bool,
-    /// Measure instead what looking for contradictions costs a commit
+    /// Instead, measure what looking for contradictions costs a commit
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before"])]
     conflicts: bool,
-    /// Measure instead what the gateway between agents costs; the brief over --many engrams
+    /// Instead, measure what the gateway between agents costs; the brief over --many engrams
     /// (100,000)
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     gateway: bool,
-    /// Count instead which pairs of claims are called conflicts; with --peer, by two peers too
+    /// Instead, count which pairs of claims are called conflicts; with --peer, by two peers too
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     classes: bool,
-    /// Measure instead what requests cost on clones that are built to be expensive
+    /// Instead, measure what requests cost on clones that are built to be expensive
     #[arg(long, conflicts_with_all = ["window", "pointers"])]
     hostile: bool,
-    /// Measure instead writes, queries and dereferences beside another build of engram
+    /// Instead, measure writes, queries and dereferences against another build of engram
     #[arg(long, value_name = "BINARY", conflicts_with_all = ["window", "pointers", "hostile"])]
     before: Option<PathBuf>,
     /// Spans that blame follows too, one process each
@@ -74,7 +74,7 @@ pub(crate) struct Bench {
     /// Also query a home with this many engrams, which is filled once and kept
     #[arg(long)]
     many: Option<u64>,
-    /// Measure instead of the window's speed how much memory it holds after this many minutes of 50
+    /// Measure not the window's speed but how much memory it holds after this many minutes of 50
     /// writes a second
     #[arg(long, default_value_t = 0)]
     minutes: u64,

@@ -1,4 +1,4 @@
-//! `cargo xtask bench --before BINARY`: this build beside another one, each with homes of its own.
+//! `cargo xtask bench --before BINARY`: this build against another one, each with its own homes.
 
 use std::path::Path;
 

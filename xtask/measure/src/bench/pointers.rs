@@ -1,4 +1,4 @@
-//! `cargo xtask bench --pointers`: what following pointers costs, beside git's most similar command
+//! `cargo xtask bench --pointers`: what following pointers costs, against git's closest command
 //! in the same run.
 
 use std::{
@@ -125,7 +125,7 @@ fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
     place.edit("dir0/file0.rs")?;
     wait_for_entry(&heard, |it| !evidence_news(it).is_null())?;
     row(
-        &format!("start to the first news: {what}"),
+        &format!("start to the first reported change: {what}"),
         started.elapsed(),
         None,
     );

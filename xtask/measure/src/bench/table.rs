@@ -18,7 +18,7 @@ impl Bar {
 pub(super) type Beside<'a> = (&'a str, &'a [Duration]);
 
 pub(super) fn print_head() {
-    println!("| measure | p50 | p95 | beside: p50 | p95 | ratio | bar | what is beside it |");
+    println!("| measure | p50 | p95 | baseline: p50 | p95 | ratio | bar | what the baseline is |");
     println!("|---|---|---|---|---|---|---|---|");
 }
 

@@ -1,4 +1,4 @@
-//! Checks a trace against the gateway's limits, only from what was seen outside, and counts its
+//! Checks a trace against the gateway's limits, only by what was seen from outside, and counts its
 //! figures.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,7 +7,7 @@
 
 mod found;
 mod macros;
-mod sources;
+pub mod sources;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -135,8 +135,7 @@ pub fn parse_source(crates: &[Crate], path: String, text: &str) -> File {
     let mut tokens = Tokens::default();
     tokens.read(stream.clone());
     let syntax = syn::parse2(stream).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let mut tests = TestItems::default();
-    tests.visit_file(&syntax);
+    let tests = lines_of_tests(&syntax);
     // The longest matching folder, since `xtask/measure` is inside `xtask`.
     let of = crates.iter().enumerate();
     let of = of.filter(|it| path.starts_with(&it.1.folder));
@@ -150,9 +149,16 @@ pub fn parse_source(crates: &[Crate], path: String, text: &str) -> File {
         lines: text.lines().count(),
         path,
         syntax,
-        tests: tests.0,
+        tests,
         tokens,
     }
+}
+
+/// Returns the first and last line of each item that is compiled only for tests.
+pub fn lines_of_tests(syntax: &syn::File) -> Vec<(usize, usize)> {
+    let mut tests = TestItems::default();
+    tests.visit_file(syntax);
+    tests.0
 }
 
 impl Tokens {

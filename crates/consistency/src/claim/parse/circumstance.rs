@@ -63,7 +63,7 @@ pub(crate) fn take_condition(reader: &mut Reader<'_>, word: &str) {
         note_word(reader, token);
         reader.at += 1;
     }
-    // "While in use" has no word of its own, but is a condition nevertheless.
+    // "While in use" has no word of its own, but is still a condition.
     if reader.said.conditions.is_empty() && reader.said.environment.is_empty() && reader.at > begun
     {
         reader.said.conditions.insert(word.to_owned());

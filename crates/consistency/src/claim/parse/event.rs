@@ -34,7 +34,7 @@ pub(crate) fn is_headed(tokens: &[Token]) -> bool {
     false
 }
 
-/// Whether a clause tells what happened once: "562 days passed", "step 3 took 9 ms".
+/// Whether a clause says what happened once: "562 days passed", "step 3 took 9 ms".
 pub(crate) fn tells_past(tokens: &[Token]) -> bool {
     (1..tokens.len()).any(|at| {
         let lower = |at: usize| tokens.get(at).map_or("", |it| it.lower.as_str());

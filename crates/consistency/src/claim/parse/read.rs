@@ -34,7 +34,7 @@ pub(crate) fn parse_clause(tokens: &[Token]) -> Statement {
     }
     let Reader { sketch, said, .. } = reader;
     let mut said = sketch.finish(said, tokens);
-    // What has a date happened once, so two dates of it differ.
+    // Whatever has a date happened once, so two different dates contradict each other.
     let is_dated = |it: &Value| matches!(it.kind, ValueKind::Days(_));
     said.event |= event::tells_past(tokens) && !said.values.iter().any(is_dated);
     said

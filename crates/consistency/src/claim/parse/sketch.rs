@@ -238,7 +238,7 @@ impl Sketch {
             drop_term(said, "=before");
         }
         if gives_up && !timed && (said.has("attempt") || said.has("retry")) {
-            // It gives up after that many attempts, so the number is the most.
+            // It gives up after that many attempts, so the number is a maximum.
             drop_term(said, "timeout");
             at_most(said, Dimension::Count);
         }

@@ -1,4 +1,4 @@
-//! What common words mean for a comparison: general English of software, not fitted to particular
+//! What common words mean for a comparison: general software English, not fitted to particular
 //! claims. A word not listed here belongs to the subject, and must occur in the other claim too.
 
 use std::{collections::HashMap, sync::LazyLock};

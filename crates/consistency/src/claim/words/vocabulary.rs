@@ -339,7 +339,7 @@ pub(crate) const CHANGES: &str = "add, added, adds, bump, bumped, bumps, fix, fi
      reduced, raise, raised, lower, lowered, merge, merged, revert, reverted, move, moved, replace, \
      replaced, switch, switched, migrate, migrated, enable, enabled, disable, disabled, track, \
      leverage";
-/// Verbs of what happened once, unless "is" or "must be" stands before them.
+/// Verbs of what happened once, unless "is" or "must be" precedes them.
 pub(crate) const HAPPENED: &str = "passed, failed, contributed, happened, occurred, finished, completed, succeeded, crashed, took, \
      landed, shipped, arrived, began, started, went, came, ran, grew, fell, rose, dropped, increased, \
      decreased, improved";
@@ -350,7 +350,7 @@ pub(crate) const HEADS: &str = "added, changed, fixed, removed, deprecated, brea
 pub(crate) const BOUNDS: &str = "highest, lowest, maximum, minimum, largest, smallest, permitted, allowed, range, ranges, accepts, valid";
 /// Words between a setting and what it is set to.
 pub(crate) const LINKS: &str = "is, to, as, =, :, equals";
-/// Words after those that set it to nothing.
+/// Words that may follow these but are not a value.
 pub(crate) const UNSET: &str = "a, an, the, not, no, what, used, set, read, optional, required, mandatory, empty, unset, \
      absent, null, undefined, missing, never, always, only, also, now, still, how, why, where, when, \
      it, be";

@@ -351,7 +351,7 @@ fn refusal_text(engine: &Asked, who: &str, ask: fn(String) -> Request, id: &str)
     serde_json::to_string(&refusal).unwrap().replace(id, "ID")
 }
 
-/// An agent is told nothing of agents that are not below it, nor of their grants and requests: not
+/// An agent learns nothing about agents that are not below it, or their grants and requests: not
 /// even that they exist, or that they have been answered.
 #[test]
 fn what_is_anothers_is_refused_like_what_is_missing() {

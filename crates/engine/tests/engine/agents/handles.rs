@@ -278,8 +278,8 @@ fn a_token_in_place_of_a_handle_is_refused_and_not_kept() {
     assert!(calls.contains("ada") && !calls.contains(&token), "{calls}");
 }
 
-/// The user sees that an agent called and asked before any agent stored a claim, also beside the
-/// user's own claims and the sample; no agent sees that of another, and nobody from another
+/// The user sees that an agent called and asked before any agent stored a claim, even beside the
+/// user's own claims and the sample; no agent sees another's, and nobody sees it from another
 /// repository.
 #[test]
 fn a_call_is_a_sign_of_life_until_an_agent_stores_a_claim() {
@@ -307,7 +307,7 @@ fn a_call_is_a_sign_of_life_until_an_agent_stores_a_claim() {
     assert_eq!((&*sign.agent, sign.questions), ("Claude Code", 2));
     assert_eq!(seen(&engine.0, &ada), None);
     assert_eq!(seen(&elsewhere.0, &USER), None);
-    // A name of the user's is shown as that of an agent.
+    // If an agent uses the user's name, it is shown as an agent's.
     engine.0.ask(&eve, ask::Status).unwrap();
     assert_ne!(seen(&engine.0, &USER).unwrap().agent, "you");
     engine.claim("The user knows this.");

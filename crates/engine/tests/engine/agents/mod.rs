@@ -7,6 +7,7 @@ mod grants;
 mod handles;
 mod names;
 mod permissions;
+mod rates;
 mod read_requests;
 mod scopes;
 mod timeline;

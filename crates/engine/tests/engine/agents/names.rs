@@ -85,7 +85,7 @@ fn ask_budget_of(at: &Asked, agent: &str) -> Result<(), Refusal> {
     at.0.ask(&USER, ask::Budget(of)).map(drop)
 }
 
-/// Every way in which a name can enter. A name that a person types is refused; a client's own name
+/// Every way for a name to get in. A name that a person types is refused; a client's own name
 /// is shown as an agent's.
 #[test]
 fn no_way_in_makes_anybody_the_user() {

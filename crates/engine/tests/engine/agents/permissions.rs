@@ -148,71 +148,7 @@ fn an_agent_closes_no_claim_of_the_user() {
         .unwrap();
 }
 
-/// Everything that an agent stores or closes counts against its rates; its reads do not.
-#[test]
-fn rates_bind_all_that_an_agent_writes() {
-    for what in 0..4 {
-        let sandbox = Sandbox::new();
-        let engine = sandbox.open();
-        let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
-        let mut others = Vec::new();
-        for at in 0..30 {
-            // At two a minute, the other agent is not limited.
-            sandbox.clock.turn(120);
-            let claim = draft(&format!("Setting_{at} is {at} ms."));
-            let whose = if what == 1 { &ada } else { &bob };
-            others.push((engine.put(whose, claim.clone()).unwrap(), claim));
-        }
-        sandbox.clock.turn(3_600);
-        let write = |at: usize| -> Result<(), engram_model::Refusal> {
-            let (other, claim) = &others[at];
-            match what {
-                0 => engine.put(&ada, draft(&format!("Found {at}."))).map(drop),
-                1 => engine.forget(&ada, other.id).map(drop),
-                2 => engine.put(&ada, claim.clone()).map(drop),
-                _ => {
-                    let note = engram_model::Note {
-                        kind: "decision".to_owned(),
-                        slug: format!("d{at}"),
-                        text: "We publish.".to_owned(),
-                        agent: None,
-                    };
-                    engine.0.ask(&ada, ask::Note(note)).map(drop)
-                }
-            }
-        };
-        for at in 0..20 {
-            write(at).unwrap_or_else(|it| panic!("{what} {at}: {it}"));
-        }
-        refused(write(20), Code::RateLimited);
-        engine.query(&ada, "decision");
-        sandbox.clock.turn(61);
-        write(21).unwrap();
-    }
-}
-
-/// The event of making a claim without evidence is not a second write.
-#[test]
-fn a_claim_with_its_event_counts_once() {
-    let engine = Sandbox::open_new();
-    let ada = engine.agent("ada");
-    let commit = |at: usize| {
-        let commit = engram_model::Commit {
-            draft: Draft {
-                claim: format!("Seen in a log: {at}."),
-                ..Draft::default()
-            },
-            words: Some("the log of today".to_owned()),
-        };
-        engine.0.ask(&ada, ask::Commit(Box::new(commit)))
-    };
-    for at in 0..20 {
-        commit(at).unwrap();
-    }
-    refused(commit(20), Code::RateLimited);
-}
-
-/// It would be free of the rate, and have the rights of a claim.
+/// Such an event would bypass the rate limit and have a claim's rights.
 #[test]
 fn nobody_makes_the_event_of_a_claim_alone() {
     let engine = Sandbox::open_new();

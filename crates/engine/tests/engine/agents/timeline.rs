@@ -1,4 +1,4 @@
-//! What the user is shown of an agent's doings.
+//! What the user is shown of what an agent did.
 
 use engram_model::{ActOf, AgentId, Code, Timeline, TimelineOf, ask};
 
@@ -77,7 +77,7 @@ fn a_timeline_tells_what_an_agent_did_turn_by_turn() {
     assert_ne!(told.acts[0].turn, told.acts[2].turn);
     assert!(told.acts.windows(2).all(|it| it[0].at >= it[1].at));
 
-    // Connections of one client are told as one.
+    // Connections of one client are reported as one.
     engine.deref(&agent_named("bob"), POINTER).unwrap();
     let both = timeline(&engine, &["ada", "bob"]);
     assert!(both.acts.len() > told.acts.len());

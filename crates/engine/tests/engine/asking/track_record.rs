@@ -82,7 +82,7 @@ fn who_lost_is_answered_with_after_others() {
     }
 }
 
-/// A claim ranks lower still if its confidence is one at which much was lost.
+/// A claim ranks lower still if many claims of similar confidence lost.
 #[test]
 fn it_is_kept_by_confidence() {
     let sandbox = Sandbox::new();
@@ -144,14 +144,14 @@ fn each_answer_says_how_well_it_answers() {
     }
     let all = at.query(&USER, "levels of nesting").engrams;
     assert_eq!(all[0].score, Some(1.0), "it has every term of the question");
-    // Without a question, nothing is scored; neither is a single record.
+    // Without a question, nothing is scored; nor is a single record.
     let newest = at.query(&USER, "");
     assert_eq!(newest.verdict, AnswerQuality::Weak);
     assert!(newest.engrams.iter().all(|it| it.score.is_none()));
     assert_eq!(at.get(&USER, all[0].id).unwrap().score, None);
 }
 
-/// Sixteen conflicts at once count as one claim of the agent that said it, and so does their end.
+/// Sixteen conflicts at once count as one claim of the agent that made it, and so does their end.
 #[test]
 fn what_tells_of_a_conflict_is_counted_with_no_claims() {
     let at = Sandbox::open_new();

@@ -80,7 +80,7 @@ fn what_was_done_is_undone_by_a_new_version() {
     let then = *at.get(&USER, first.id).unwrap();
     let lineage = first.lineage_id;
 
-    // Forgotten and restored, also for the agent that said it.
+    // Forgotten and restored, even for the agent that made it.
     at.forget(&USER, first.id).unwrap();
     assert!(at.query(&ada, "parser").engrams.is_empty());
     sandbox.clock.turn(60);
@@ -305,7 +305,7 @@ fn what_ended_meanwhile_is_neither_confirmed_nor_asked_about() {
     refused(at.0.ask(&USER, ask::Repin(first.id)), Code::NotFound);
     refused(at.0.ask(&USER, ask::Reverify(first.id)), Code::NotFound);
     assert_eq!(at.claims_found("parser"), ["The parser is fast."]);
-    // Not twice either.
+    // Nor is the same version confirmed twice.
     at.0.ask(&USER, ask::Repin(newer.id)).unwrap();
     refused(at.0.ask(&USER, ask::Repin(newer.id)), Code::NotFound);
     at.forget(&USER, first.id).unwrap_err();

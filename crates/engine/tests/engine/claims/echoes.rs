@@ -41,7 +41,7 @@ fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
         }
         refused(engine.put(&ada, draft(words)), Code::Echo);
     }
-    // A claim that says something else is no echo, and neither is one with other evidence.
+    // A claim that says something else is not an echo, nor is one with other evidence.
     let denied = "It is not true that retries of the ledger are bounded by 3, with full jitter.";
     commit(&engine, &ada, draft_with(denied, None)).unwrap();
     commit(&engine, &ada, draft_with(CLAIM, Some(OTHER))).unwrap();

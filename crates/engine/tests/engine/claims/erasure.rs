@@ -110,7 +110,7 @@ fn every_version_that_carries_the_words_loses_them() {
     assert!(engine.get(&USER, second.id).unwrap().redacted);
     assert!(engine.deref(&USER, &event.pointer).is_err());
     assert_eq!(files_with_words(&sandbox.home()), Vec::<PathBuf>::new());
-    // Erasing again is no error, and erases nothing more.
+    // Erasing again is not an error, and erases nothing more.
     engine.redact(&USER, first.id).unwrap();
     engine.redact(&USER, second.id).unwrap();
 }
@@ -298,7 +298,7 @@ const GOES: [(&str, Say); 6] = [
     }),
 ];
 
-/// Texts of others with a meaning of their own; they stay and are listed.
+/// Others' texts that have a meaning of their own; they stay and are listed.
 const STAYS: [(&str, Say); 5] = [
     ("claim", |at, text| {
         let eve = at.agent("eve");

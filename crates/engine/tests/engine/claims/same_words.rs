@@ -1,4 +1,4 @@
-//! Redaction of words that several authors said to the letter: each has said their own.
+//! Redaction of words that several authors said exactly alike: each said them separately.
 
 use std::path::PathBuf;
 
@@ -131,7 +131,7 @@ fn what_its_author_said_again_goes_and_is_named() {
     assert!(is_sound(&at));
 }
 
-/// A conflict that goes on keeps its report and what was said of it, as far as that quotes nothing.
+/// A conflict that goes on keeps its report, and what was said about it without quoting the claim.
 #[test]
 fn a_conflict_goes_on_with_those_who_say_the_same() {
     let sandbox = Sandbox::new();
@@ -158,7 +158,7 @@ fn a_conflict_goes_on_with_those_who_say_the_same() {
     assert!(!risk.redacted && risk.valid_until.is_none());
     assert_eq!(named(&reply.pending), [same]);
     assert!(is_sound(&at));
-    // With the last of them, it goes as well.
+    // Once the last of these claims is erased, the report is erased too.
     assert_eq!(at.redact(&USER, same).unwrap().pending, [""; 0]);
     assert!(at.get(&USER, risk.id).unwrap().redacted);
     assert_eq!(conflict(&at, id).why, "");

@@ -128,7 +128,7 @@ fn a_sample_is_stored_once_and_goes_again() {
         loaded[0].claim,
         "`src/lib.rs` is the longest source file here: 400 lines."
     );
-    // Its evidence is the end of the file, and both voices came in one commit.
+    // Its evidence is the end of the file, and both voices were stored in one commit.
     let lines = loaded[0].pointers[0].lines().unwrap();
     assert_eq!((lines.start, lines.end), (377, 400));
     let log = at.0.ask(&USER, ask::Log(loaded[0].id)).unwrap();

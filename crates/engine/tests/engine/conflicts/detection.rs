@@ -473,7 +473,7 @@ fn a_report_that_cannot_be_read_hides_no_risk_from_the_user() {
     }
 }
 
-/// The report of a conflict is no claim: no list shows it, and no number counts it.
+/// The report of a conflict is not a claim: no list shows it, and no count includes it.
 #[test]
 fn a_report_of_a_conflict_is_no_row_of_a_list() {
     let at = Sandbox::open_new();

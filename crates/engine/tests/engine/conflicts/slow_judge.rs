@@ -98,7 +98,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
     assert_eq!(sides, [[old.id, new.id]], "{found:?}");
     assert_eq!(found[0].tier, Tier::Nli);
     assert_eq!(count_due(&at, &USER), 0);
-    // Each pair is judged once: nothing of the eight is judged again.
+    // Each pair is judged once: none of the eight is judged again.
     let judged = slow.calls.load(Ordering::SeqCst);
     at.0.leave_in_order().unwrap();
     assert_eq!(slow.calls.load(Ordering::SeqCst), judged);

@@ -134,7 +134,7 @@ fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
     for is_narrowed in [false, true] {
         let (with, without) = (told(true, is_narrowed), told(false, is_narrowed));
         assert_eq!((with.0, with.1), (without.0, without.1), "{is_narrowed}");
-        // One is for the user alone, and one for ada's run, if that still says it.
+        // One is for the user alone, and one for ada's run, if its version still holds.
         assert_eq!(with.2, 1 + usize::from(is_narrowed));
         assert_eq!(with.0, ((0, 0), 0), "{is_narrowed}");
         let own = usize::from(is_narrowed);
@@ -335,7 +335,7 @@ fn an_event_that_is_hidden_is_not_told_from_none() {
     assert!(read_event(&at, &ada, &hidden).is_err());
     let [there, none] = [&*hidden, "nothing"].map(|slug| read_event(&at, &ada, slug).unwrap_err());
     assert_eq!(there, none);
-    // Both said it, and each sees it.
+    // Both made this claim, and each sees it.
     let own = say(&ada, "The ledger closes at ten.", Scope::Project);
     let before = read_event(&at, &ada, &own).unwrap();
     assert_eq!(say(&USER, "The ledger closes at ten.", Scope::Run), own);

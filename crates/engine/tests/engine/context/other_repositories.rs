@@ -63,7 +63,7 @@ fn a_claim_of_another_repository_is_read_and_not_changed() {
     }
     let refusal: Refusal = here.settle(&USER, conflict, Settle::Newer).unwrap_err();
     assert!(refusal.hint.contains(&hint), "{}", refusal.hint);
-    // An agent learns nothing of another repository.
+    // An agent learns nothing about another repository.
     let ada = here.agent("ada");
     for refusal in [
         here.get(&ada, id).unwrap_err(),
@@ -136,7 +136,7 @@ fn news_of_all_repositories_is_told_by_agent() {
     here.put(&ada, draft("The printer is fast.")).unwrap();
     there.put(&bob, draft(SHORT)).unwrap();
     there.put(&bob, draft(LONG)).unwrap();
-    // The user's own claims are no news.
+    // The user's own claims are not news.
     here.claim("The user knows this.");
     let news = |since: NewsSince| here.0.ask(&USER, ask::News(since)).unwrap();
     let since = NewsSince {
@@ -169,7 +169,7 @@ fn news_of_all_repositories_is_told_by_agent() {
     assert_eq!(reply.rows[2].text, "The printer is fast.");
     let seq = reply.head;
     assert_eq!(news(NewsSince { seq, at: None }).rows, []);
-    // A conflict that was settled is no news any more.
+    // A conflict that was settled is no longer news.
     let conflict = reply.rows[0].id.parse().unwrap();
     there.settle(&USER, conflict, Settle::Newer).unwrap();
     let left: Vec<NewsKind> = news(since).rows.iter().map(|it| it.what).collect();
@@ -177,7 +177,7 @@ fn news_of_all_repositories_is_told_by_agent() {
     drop(sandbox);
 }
 
-/// What ended by itself or was forgotten needs nobody, and the sample is the user's own doing.
+/// What ended by itself or was forgotten needs no attention; the user stored the sample.
 #[test]
 fn what_is_over_is_no_news() {
     let (sandbox, here, _there) = open_two();

@@ -232,7 +232,7 @@ fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
         engine.send_to(&ada, order(json!({ "max_repo_spans": 2 })), Some(&child)),
         Code::BudgetExceeded,
     );
-    // Its child has no more by itself either.
+    // Its child cannot read more on its own, either.
     engine.deref(&child, POINTER).unwrap();
     refused(engine.deref(&child, POINTER), Code::DerefDenied);
     // A broadcast without budgets changes none.
@@ -397,7 +397,7 @@ fn an_erased_claim_is_in_no_message() {
     let Outcome::Reported { engrams, .. } = reply.outcome else {
         panic!("a child's message");
     };
-    // A message of others with these words stays, is listed, and is erased by its own id.
+    // Somebody else's message with these words stays, is listed, and is erased by its own id.
     let order = json!({
         "role": "programmer", "shared_brief_micro": ["The secret plan is: ZEBRA!"], "budgets": {},
         "target_pointer_pack": [], "instructions": ["Follow it."],

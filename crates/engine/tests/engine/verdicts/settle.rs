@@ -186,7 +186,7 @@ fn the_surer_side_wins_where_one_is() {
     assert_eq!(wallet_claims(&at, None), [SHORT]);
 }
 
-/// A resolved pair that is said again is open under its old id, and the note describes the verdict.
+/// A resolved pair that is restated is open under its old id, and the note describes the verdict.
 /// A dismissed pair is never raised again.
 #[test]
 fn what_is_said_again_after_a_verdict() {
@@ -261,7 +261,7 @@ fn a_person_outranks_an_agent() {
     assert_eq!(at.settle(&USER, id, Settle::Undo).unwrap().stored.len(), 1);
 }
 
-/// A person's decision stays, even if a side is said again or the person undid a verdict.
+/// A person's decision stays, even if a side is stated again or the person undid a verdict.
 #[test]
 fn an_agent_replaces_no_verdict_of_a_person() {
     for how in [Settle::Newer, Settle::Undo] {
@@ -414,7 +414,7 @@ fn a_winner_closes_every_voice_of_the_other_side() {
     assert_eq!(undone.stored.len(), 2);
 }
 
-/// A third claim that came while a side was closed is compared with it when the verdict is undone.
+/// A third claim stored while a side was closed is compared with it when the verdict is undone.
 #[test]
 fn what_came_meanwhile_is_compared_when_a_verdict_is_undone() {
     let at = Sandbox::open_new();

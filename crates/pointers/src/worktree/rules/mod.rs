@@ -1,6 +1,6 @@
 //! Reads git's own files in a working tree: `.gitignore` says whether a path is ignored,
 //! `.gitattributes` how it is stored. They may be a stranger's, so they must be regular files of
-//! limited size. Matching takes at most the bytes of the pattern times those of the path; libgit2
+//! limited size. Matching takes at most pattern length times path length steps; libgit2
 //! and git try every way to stretch the stars of a pattern.
 
 mod attributes;
@@ -277,7 +277,7 @@ mod tests {
         proptest::collection::vec(part, 0..12).prop_map(|it| bounded(&it.concat()))
     }
 
-    /// Replaces two stars after anything but a slash by one: git's result for those depends on its
+    /// Turns two stars after anything but a slash into one: git's result for those depends on its
     /// memory layout.
     fn bounded(text: &str) -> String {
         let mut out = String::new();

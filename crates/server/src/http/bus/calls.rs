@@ -166,8 +166,8 @@ fn without_recipient(message: Value) -> Sending {
     Sending { message, to: None }
 }
 
-/// Rewrites floating-point numbers without a fraction as integers, since JSON has 67.0 and 67 as
-/// one number. Returns whether it rewrote any.
+/// Rewrites floating-point numbers without a fraction as integers, since in JSON 67.0 and 67 are
+/// the same number. Returns whether it rewrote any.
 fn rewrite_whole_floats(value: &mut Value) -> bool {
     match value {
         Value::Array(items) => items

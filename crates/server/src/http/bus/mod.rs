@@ -274,7 +274,7 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     }
     let calls = calls
         .merge(mcp::routes(&api))
-        .method_not_allowed_fallback(async || method_not_allowed())
+        .method_not_allowed_fallback(async || method_not_allowed(DESCRIBED))
         .layer(middleware::from_fn_with_state(known, guard::require_caller))
         .with_state(api);
     // Reading the description needs no token.
@@ -288,8 +288,11 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         refuse_unknown_parameters,
     ));
     let described = Router::new().route("/openapi.json", describe);
-    calls.merge(described.method_not_allowed_fallback(async || method_not_allowed()))
+    calls.merge(described.method_not_allowed_fallback(async || method_not_allowed(DESCRIBED)))
 }
+
+/// Where the calls of the bus are described.
+const DESCRIBED: &str = "GET /openapi.json says how it is called.";
 
 /// Refuses parameters that a call does not take. Otherwise a misspelled parameter would have no
 /// effect.

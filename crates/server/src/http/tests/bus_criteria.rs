@@ -60,7 +60,7 @@ impl Surface for Called {
         found.as_array().unwrap().clone()
     }
 
-    /// The calls of the bus do not ask by kind; its tools do.
+    /// The calls of the bus cannot filter by kind; its tools can.
     fn risks(&mut self, word: &str) -> Vec<Value> {
         let query = json!({ "keys": [word], "kind": "risk" });
         let tool = "less_query_engrams";

@@ -95,7 +95,7 @@ fn view_head(agent: &AgentStatus, connections: usize, clock: Clock) -> impl Into
             {fact(say::agents::CONNECTIONS, (connections > 1).then(|| words::thousands(connections as u64)))}
             {fact(say::agents::FORMERLY, (!agent.earlier_names.is_empty()).then(|| words::visible(&agent.earlier_names.join(", "))))}
             {fact(say::agents::FIRST, agent.first_seen.map(|at| clock.moment(at)))}
-            {fact(say::agents::LAST, Some(clock.moment(agent.last_call)))}
+            {fact(say::agents::LAST, agent.did.map(|_| clock.moment(agent.last_call)))}
             {fact(say::agents::STORED, Some(words::format_count(agent.stored, say::ENGRAMS)))}
         </dl>
         <section class="turn-spent" aria-label=turn data-testid="agent-turn">

@@ -42,7 +42,7 @@ pub(crate) static VIEW: View = View {
         app.status
             .with(|it| it.as_ref().and_then(|it| it.conflicts).unwrap_or(0))
     },
-    asks: true,
+    is_queue: true,
     step: state::step,
     panes,
     is_any_open: |app| app.views.conflicts.inbox.open.with(Option::is_some),

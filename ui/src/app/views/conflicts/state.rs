@@ -290,9 +290,11 @@ pub(crate) fn show_conflict(app: App, id: ConflictId) {
 }
 
 /// Opens a conflict; returns whether it was another one.
-fn select_conflict_by(app: App, id: ConflictId, is_step: bool) -> bool {
+fn select_conflict_by(app: App, id: ConflictId, adds_history: bool) -> bool {
     let all = app.views.conflicts;
-    let is_other = all.inbox.turn_to(app, id, &conflict_row_id(id), is_step);
+    let is_other = all
+        .inbox
+        .turn_to(app, id, &conflict_row_id(id), adds_history);
     if is_other {
         all.verdict_refused.set(None);
         all.wants_reason.set(false);

@@ -24,7 +24,7 @@ pub(crate) static VIEW: View = View {
     of: say::TO_REVIEW,
     counted: say::rail::DRIFT_COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.drifted)),
-    asks: true,
+    is_queue: true,
     within: |filter| Filter {
         health: Evidence::DRIFTED.to_vec(),
         ..filter

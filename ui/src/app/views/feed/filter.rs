@@ -10,7 +10,8 @@ use crate::{
         state::App,
         views::{self, feed::state},
     },
-    route::{Chip, author_name, chips_of, date_of, days_ago, end_of_day, last_day, midnight},
+    chips::{Chip, chips_of},
+    days::{date_of, days_ago, end_of_day, last_day, midnight},
     words::{
         self,
         say::{self, filter::SORTS},
@@ -18,10 +19,10 @@ use crate::{
 };
 
 /// Changes the filter.
-fn refilter(app: App, change: impl FnOnce(&mut Filter), is_step: bool) {
+fn refilter(app: App, change: impl FnOnce(&mut Filter), adds_history: bool) {
     let mut filter = app.list.filter.get_untracked();
     change(&mut filter);
-    state::set_filter(app, filter, is_step);
+    state::set_filter(app, filter, adds_history);
 }
 
 /// Clears the filter, but keeps the time.
@@ -404,7 +405,7 @@ fn facet_groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
             filter,
             &facets.authors,
             |it| &mut it.authors,
-            |it| author_name(it),
+            |it| words::author_name(it),
         ),
         topics,
         values_of_many(

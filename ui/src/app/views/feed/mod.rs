@@ -70,7 +70,7 @@ pub(crate) static VIEW: View = View {
 /// What views that list engrams have in common.
 pub(crate) const ENGRAMS: View = View {
     one: say::engram::LABEL,
-    reads: true,
+    lists_engrams: true,
     step: state::step,
     panes,
     is_any_open: |app| app.reading.selected.with(Option::is_some),

@@ -184,17 +184,17 @@ pub(crate) fn listed_rows(app: App) -> Vec<Arc<Engram>> {
     rows
 }
 
-/// Limits the list; if `is_step`, *back* returns from it.
-pub(crate) fn set_filter(app: App, filter: Filter, is_step: bool) {
-    show_filtered(app, app.view.get_untracked(), filter, is_step);
+/// Limits the list; if `adds_history`, *back* returns from it.
+pub(crate) fn set_filter(app: App, filter: Filter, adds_history: bool) {
+    show_filtered(app, app.view.get_untracked(), filter, adds_history);
 }
 
 /// Shows a view with this filter.
-pub(crate) fn show_filtered(app: App, view: &'static View, filter: Filter, is_step: bool) {
+pub(crate) fn show_filtered(app: App, view: &'static View, filter: Filter, adds_history: bool) {
     if !set_view_and_filter(app, view, filter) {
         return;
     }
-    app.write_address(is_step);
+    app.write_address(adds_history);
     let number = app.list.begin();
     // While the person types, only the last filter is requested.
     let ask = move || {
@@ -202,7 +202,10 @@ pub(crate) fn show_filtered(app: App, view: &'static View, filter: Filter, is_st
             list_chosen(app);
         }
     };
-    dom::run_later(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+    dom::run_later(
+        ask,
+        Duration::from_millis(if adds_history { 0 } else { 120 }),
+    );
 }
 
 /// Sets the view and the filter; returns whether either changed.
@@ -262,7 +265,7 @@ enum Relisting {
 
 fn list_and_read(app: App, why: Relisting) {
     // A view without engrams does not need the list; it is read when such a view returns.
-    if !app.view.get_untracked().reads {
+    if !app.view.get_untracked().lists_engrams {
         return app.list.at_top.set(true);
     }
     let number = app.list.begin();

@@ -7,7 +7,7 @@ use leptos::{ev, prelude::*};
 use super::VIEW;
 use crate::{
     app::{dom, frame::room, state::App, views::feed},
-    route::{local_time, parse_local_time},
+    days::{local_time, parse_local_time},
     words::say,
 };
 
@@ -31,12 +31,12 @@ pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
     };
     let at = at.filter(|at| *at < dom::clock().now);
     // All that is typed for one time is one step in the history.
-    let is_step = at.is_none() || !untrack(|| app.list.is_past());
+    let adds_history = at.is_none() || !untrack(|| app.list.is_past());
     let filter = Filter {
         held_at: at,
         ..filter
     };
-    feed::show_filtered(app, &VIEW, filter, is_step);
+    feed::show_filtered(app, &VIEW, filter, adds_history);
     app.frame.announcement.set(match at {
         Some(at) => say::knowledge::held_on(&app.clock.get_untracked().moment(at)),
         None => say::knowledge::NOW.to_owned(),

@@ -63,7 +63,7 @@ pub(super) fn give_answer(app: App, answer: Answer) {
     }
 }
 
-/// Asks for the reason of a denial, which the agent reads. A second press denies without one.
+/// Asks for the reason for a denial, which the agent reads. A second press denies without one.
 fn ask_for_reason(app: App) {
     app.views.requests.wants_reason.set(true);
     room::act_in_detail(app, || dom::focus(REASON));
@@ -252,7 +252,7 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     }
 }
 
-/// The field for the reason of a denial, which the agent reads.
+/// The field for the reason for a denial, which the agent reads.
 #[component]
 fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();

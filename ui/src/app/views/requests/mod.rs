@@ -45,7 +45,7 @@ pub(crate) static VIEW: View = View {
         app.status
             .with(|it| it.as_ref().and_then(|it| it.requests).unwrap_or(0))
     },
-    asks: true,
+    is_queue: true,
     step: state::step,
     panes,
     is_any_open: |app| app.views.requests.inbox.open.with(Option::is_some),

@@ -80,7 +80,7 @@ pub(super) fn follow(app: App) {
         app.stale.track(Tag::Requests);
         read(app);
     });
-    // Who comes back finds the request that has waited longest, not one that was answered.
+    // A person who returns finds the request that has waited longest, not an answered one.
     on_cleanup(move || close_answered(app));
 }
 
@@ -157,10 +157,10 @@ pub(super) fn go_to_request(app: App, id: String) {
 }
 
 /// Opens a request; returns whether it was another one.
-fn select_request_by(app: App, id: String, is_step: bool) -> bool {
+fn select_request_by(app: App, id: String, adds_history: bool) -> bool {
     let all = app.views.requests;
     let row = request_row_id(&id);
-    let is_other = all.inbox.turn_to(app, id, &row, is_step);
+    let is_other = all.inbox.turn_to(app, id, &row, adds_history);
     if is_other {
         all.answer_refused.set(None);
         all.wants_reason.set(false);

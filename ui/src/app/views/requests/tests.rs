@@ -58,7 +58,7 @@ fn a_request_is_answered_by_a_key() {
     assert_eq!((answer.id, answer.why), (second, None));
 }
 
-/// Who comes back finds the request that waits.
+/// A person who returns finds the request that waits.
 #[test]
 fn an_answered_request_does_not_stay_open() {
     let stage = Stage::open(&VIEW, |request| match request {

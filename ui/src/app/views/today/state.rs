@@ -13,7 +13,8 @@ use crate::{
         state::App,
         views::{conflicts, drift, feed, requests},
     },
-    route::{Route, days_ago},
+    days::days_ago,
+    route::Route,
     tags::Tag,
 };
 

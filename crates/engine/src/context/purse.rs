@@ -19,7 +19,7 @@ pub(crate) struct Purse {
 }
 
 /// What an agent may still read in its turn, within the limits of all agents above it.
-pub(crate) fn remaining_budget(
+pub(crate) fn purse_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     called: &CallingAgent,

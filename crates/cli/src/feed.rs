@@ -1,0 +1,75 @@
+//! `engram feed`: what happened, in the words of the claims that it happened to.
+
+use std::{
+    collections::HashMap,
+    process::ExitCode,
+    sync::{Arc, mpsc},
+};
+
+use engram_engine::Engine;
+use engram_model::{Caller, Change, Code, Engram, EngramId, Entry, Refusal, ask};
+
+use crate::{args::FeedArgs, out, print, request::feed_of};
+
+/// Prints a page of entries.
+pub(crate) fn print_entries(engine: &Engine, entries: &[Entry]) {
+    let versions = versions_of(engine, entries);
+    for entry in entries {
+        out::print_line(&print::entry_line(entry, |id| versions.get(&id)));
+    }
+}
+
+/// Prints existing and new entries, oldest first, until the reader is gone.
+pub(crate) fn follow(
+    engine: &Arc<Engine>,
+    asked: &FeedArgs,
+    json: bool,
+) -> Result<ExitCode, Refusal> {
+    let page = engine.ask(&Caller::User, ask::Feed(feed_of(asked)))?;
+    let (lines, printed) = mpsc::channel();
+    for entry in page.entries.into_iter().rev() {
+        let _ = lines.send(entry);
+    }
+    let _subscription = engine.subscribe(page.head, move |entries| {
+        for entry in entries {
+            let _ = lines.send(entry);
+        }
+    })?;
+    for entry in printed {
+        let is_read = if json {
+            out::print_json(&entry)
+        } else {
+            let versions = versions_of(engine, std::slice::from_ref(&entry));
+            out::print_line(&print::entry_line(&entry, |id| versions.get(&id)))
+        };
+        if !is_read {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    // The feed ends only if its home does.
+    engine.ask(&Caller::User, ask::Status)?;
+    Err(Refusal::new(
+        Code::StoreGone,
+        "the home was replaced while it was being followed",
+        "Run the command again to follow the new one.",
+    ))
+}
+
+/// Returns the versions that the entries store or name. An entry that ends or promotes a claim
+/// names it only by id.
+fn versions_of(engine: &Engine, entries: &[Entry]) -> HashMap<EngramId, Engram> {
+    let stored = entries.iter().filter_map(|it| it.change.stored());
+    let mut versions: HashMap<EngramId, Engram> = stored.map(|it| (it.id, it.clone())).collect();
+    for entry in entries {
+        if let Change::Corroborated(id)
+        | Change::Forgotten(id)
+        | Change::Redacted(id)
+        | Change::Promoted { id, .. } = &entry.change
+            && !versions.contains_key(id)
+            && let Ok(engram) = engine.ask(&Caller::User, ask::Get(*id))
+        {
+            versions.insert(*id, *engram);
+        }
+    }
+    versions
+}
