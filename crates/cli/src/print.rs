@@ -181,6 +181,14 @@ fn put_text(put: &PutReply) -> String {
             "\n    compare both: engram conflicts show {conflict}\n    settle it: engram resolve {conflict} --winner ENGRAM, --merge TEXT or --dismiss"
         );
     }
+    for near in &put.near {
+        let (by, claim) = (one_line(&near.by), one_line(&near.claim));
+        let _ = write!(
+            out,
+            "\n  may be about the same: {by} says in engram {}: {claim}",
+            near.id
+        );
+    }
     let told = put
         .findings
         .iter()

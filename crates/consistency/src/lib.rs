@@ -3,7 +3,7 @@
 //! The secret screen: a claim, a note or a snapshot that contains a credential is refused before
 //! any of it is stored, and secrets in what an agent reads of a file are masked. [`claim`] parses
 //! what a claim says; [`tier`] holds the rules by which two claims contradict each other, without a
-//! model.
+//! model; [`near`] says how likely two claims are about the same thing.
 //!
 //! **Never:** no I/O, no model, no exemption on request. A finding of the screen names the rule and
 //! the place, never the secret. Two claims not known to be about the same thing are never compared.
@@ -12,6 +12,7 @@ mod bare;
 pub mod claim;
 mod judge;
 mod mask;
+pub mod near;
 mod own;
 mod rules;
 mod secret;

@@ -54,7 +54,8 @@ pub use engram::{
     Draft, Durability, Engram, EngramV01, Entity, EntityKind, EntityValue, FactType, Figures,
     HashKeys, Kind, MemoryOp, NewEngram, Place, PointerV01, Provenance, ProvenanceV01, Record,
     Scope, Sign, Source, Spelling, TodoAnswer, Ttl, check_claim, check_topic, concept_keys,
-    hash_keys, holds, is_over, literal_marks, marks, merge_marks, spellings, wire_hash_keys,
+    hash_keys, holds, is_over, is_stop_word, literal_marks, marks, merge_marks, spellings,
+    wire_hash_keys,
 };
 pub use filter::{Facets, Filter, LEAST_ID, is_on_topic};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};
@@ -69,10 +70,10 @@ pub use pointer::{
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
     AgentOpened, AgentStatus, AgentsReply, AnswerQuality, Budget, Clues, Delivered, Delivery,
-    Dereferenced, FeedPage, Finding, ForgetReply, LocateReply, Meter, MetricsReply, NewsKind,
-    NewsReply, NewsRow, NewsSince, NoteReply, Noticed, Outcome, ProjectStatus, PromoteReply,
-    PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SearchReply, SentReply, SignOfLife,
-    Spending, StatusReply, ValidReply, Whereabouts,
+    Dereferenced, FeedPage, Finding, ForgetReply, LocateReply, MAX_NEAR, Meter, MetricsReply,
+    NearClaim, NewsKind, NewsReply, NewsRow, NewsSince, NoteReply, Noticed, Outcome, ProjectStatus,
+    PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SearchReply,
+    SentReply, SignOfLife, Spending, StatusReply, ValidReply, Whereabouts,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,

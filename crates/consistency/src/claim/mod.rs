@@ -28,7 +28,7 @@ pub(crate) use setting::Setting;
 pub(crate) use statement::{Aspect, Reach};
 pub(crate) use values::value::ValueRelation;
 pub(crate) use words::{
-    lexicon::is_everywhere,
+    lexicon::{is_everywhere, stem},
     name::{key_of_word, name_parts},
     technology::{TOOL, is_form_of, is_negotiated, is_part_of_product, live_together},
     vocabulary::{BOUNDS, list_has},

@@ -6,6 +6,7 @@
 
 mod examples;
 mod measure;
+mod nearness;
 mod pairs;
 mod properties;
 

@@ -10,7 +10,7 @@ use crate::{
     },
     conflicts::{
         findings::{self, CompareOptions, TOLD},
-        list,
+        list, near,
         risks::refuse_open_report,
     },
     context::{
@@ -98,10 +98,14 @@ pub(crate) fn put_claim(
         rates::admit_write(cx, tx)?;
         plan_claim(cx, tx, now, &active, &claim, &[])
     })?;
-    let reply = PutReply {
+    let mut reply = PutReply {
         seq: decided.seq_or(decided.answer.seq),
         ..decided.answer
     };
+    if reply.memory_op != MemoryOp::None {
+        let known = reply.findings.iter().map(|it| it.id).collect();
+        reply.near = near::nearest_claims(cx, reply.id, &known);
+    }
     served::note_findings(cx, &reply.findings)?;
     Ok(reply)
 }

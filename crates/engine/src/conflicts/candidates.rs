@@ -246,7 +246,7 @@ fn by_keys(
 
 /// Whether a version may be compared with another, by its columns. Claims of two runs may not: only
 /// the user sees both.
-fn may_be_compared(traits: &Traits, engram: &Engram, clock: Timestamp) -> bool {
+pub(super) fn may_be_compared(traits: &Traits, engram: &Engram, clock: Timestamp) -> bool {
     let is_apart =
         traits.scope == Scope::Run && engram.scope == Scope::Run && traits.run != engram.run;
     traits.project == engram.project

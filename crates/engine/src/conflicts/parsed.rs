@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use engram_consistency::{
     claim::Claim,
+    near::Gist,
     tier::{self, Said},
 };
 use engram_model::{Engram, EngramId, Operation, ProjectId};
@@ -26,6 +27,9 @@ pub(crate) struct Parsed {
     pub(crate) asked: Vec<u64>,
     /// The keys of `asked`, restricted to the user's claims.
     pub(crate) asked_of_user: Vec<u64>,
+    /// What it is about, and the keys by which the nearest claims are found: one for each word.
+    pub(crate) gist: Gist,
+    pub(crate) gist_keys: Vec<u64>,
 }
 
 impl Parsed {
@@ -42,7 +46,13 @@ impl Parsed {
             let users: Vec<u64> = stored.iter().map(|it| user_key(*it)).collect();
             stored.extend(users);
         }
+        let gist = Gist::of(&engram.claim);
+        let of_word = |stem: &str| stable_key(engram.project, &format!("word {stem}"));
+        let gist_keys: Vec<u64> = gist.stems().map(of_word).collect();
+        stored.extend(&gist_keys);
         Self {
+            gist,
+            gist_keys,
             stored,
             asked_of_user: asked.iter().map(|it| user_key(*it)).collect(),
             asked,

@@ -32,6 +32,11 @@ const STOP: &[&str] = &[
     "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
+/// Whether a word in lower case says nothing by itself.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP.contains(&word)
+}
+
 /// All keys of one text. Every list is in order of first appearance, without repeats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HashKeys {

@@ -52,6 +52,29 @@ pub struct PutReply {
     pub due: u64,
     /// What the engine noticed; never a reason for failure.
     pub findings: Vec<Finding>,
+    /// Claims of others that may be about the same thing, best first, at most [`MAX_NEAR`]; absent
+    /// if there are none. Nobody has judged them against this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<NearClaim>,
+}
+
+/// The most near claims in a reply.
+pub const MAX_NEAR: usize = 3;
+
+/// A claim that may be about the same thing as another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NearClaim {
+    /// Its current version.
+    pub id: EngramId,
+    /// The id that a conflict of the two claims would have.
+    pub conflict: ConflictId,
+    /// Its words.
+    pub claim: String,
+    /// Its author.
+    pub by: String,
+    /// How near the two are, from 0 to 1.
+    pub score: f64,
 }
 
 impl PutReply {
@@ -68,6 +91,7 @@ impl PutReply {
             conflicts: 0,
             due: 0,
             findings,
+            near: Vec::new(),
         }
     }
 
@@ -84,6 +108,7 @@ impl PutReply {
             conflicts: 0,
             due: 0,
             findings: Vec::new(),
+            near: Vec::new(),
         }
     }
 

@@ -37,6 +37,20 @@ impl RelatedVersions {
         self.indexed
     }
 
+    /// How many versions the index holds, of all projects.
+    pub fn documents(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// How many versions lie under a key, those that were deleted since included.
+    pub fn count(&self, key: u64) -> Result<u64> {
+        guarded(|| {
+            Ok(self
+                .searcher
+                .doc_freq(&Term::from_field_u64(self.field, key))?)
+        })
+    }
+
     /// The places of the `most` newest versions under a key that were stored before `below`, newest
     /// first; and whether there are more.
     pub fn of(&self, key: u64, below: u64, most: usize) -> Result<(Vec<u64>, bool)> {

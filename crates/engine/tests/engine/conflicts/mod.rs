@@ -4,6 +4,7 @@ mod arrival_order;
 mod detection;
 mod due;
 mod gate;
+mod near;
 mod series;
 mod slow_judge;
 mod visibility;

@@ -1,0 +1,160 @@
+//! Nearness: how likely two claims are about the same thing, whatever they say about it. Values are
+//! left out, so claims that differ in a number alone are as near as can be.
+//!
+//! Two figures are weighed together: the words that both claims share, and how close the meanings of
+//! all their words are in a table of word vectors. A rare word counts for more than a frequent one.
+
+mod table;
+
+use engram_model::is_stop_word;
+
+use crate::claim::stem;
+
+use table::{COLUMNS, Row};
+
+/// The most words of a text that are read. A claim has at most a hundred.
+const MAX_WORDS: usize = 128;
+/// The weight of meanings, where shared words weigh 1.
+const MEANING: f32 = 0.4;
+/// Pieces up to about this rank of the table are so frequent that they say little.
+const FREQUENT: f32 = 300.0;
+/// The rank of the rarest pieces.
+const RAREST: f32 = 29_528.0;
+
+/// What a claim is about: its words, without values.
+#[derive(Clone, Debug, Default)]
+pub struct Gist {
+    words: Vec<GistWord>,
+}
+
+#[derive(Clone, Debug)]
+struct GistWord {
+    stem: String,
+    rows: Vec<Row>,
+    /// How much it says wherever it stands, from 0 to 1.
+    rarity: f32,
+}
+
+impl Gist {
+    /// Reads a claim.
+    pub fn of(claim: &str) -> Self {
+        let mut words: Vec<GistWord> = Vec::new();
+        for word in words_of(claim).take(MAX_WORDS) {
+            let stem = stem(&word);
+            if words.iter().any(|it| it.stem == stem) {
+                continue;
+            }
+            let rows = table::rows_of(&word);
+            let rarity = match rows.as_slice() {
+                [row] => {
+                    (1.0 + f32::from(row.rank()) / FREQUENT).ln() / (1.0 + RAREST / FREQUENT).ln()
+                }
+                _ => 1.0,
+            };
+            words.push(GistWord { stem, rows, rarity });
+        }
+        Self { words }
+    }
+
+    /// The stems of its words, each once.
+    pub fn stems(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|it| it.stem.as_str())
+    }
+}
+
+/// How much a word says that `having` of `all` claims contain.
+pub fn weight(having: u64, all: u64) -> f32 {
+    (1.0 + all as f32 / (0.5 + having as f32)).ln()
+}
+
+/// A claim whose neighbours are sought.
+pub struct Sought<'g> {
+    gist: &'g Gist,
+    /// The weight of each word.
+    weights: Vec<f32>,
+    /// The weight of a word that only a neighbour has and that is as rare as can be.
+    most: f32,
+    meaning: [f32; COLUMNS],
+}
+
+impl<'g> Sought<'g> {
+    /// Weighs the words of a claim by how many of `all` claims have each of them, in the order of
+    /// [`Gist::stems`].
+    pub fn new(gist: &'g Gist, having: &[u64], all: u64) -> Self {
+        let weights: Vec<f32> = having.iter().map(|it| weight(*it, all)).collect();
+        let weighed = gist.words.iter().zip(&weights);
+        Self {
+            meaning: meaning(weighed.map(|(word, weight)| (word, *weight))),
+            gist,
+            weights,
+            most: weight(1, all),
+        }
+    }
+
+    /// How near another claim is, from 0 to 1.
+    pub fn nearness(&self, other: &Gist) -> f32 {
+        let weight_here = |stem: &str| {
+            let mut both = self.gist.words.iter().zip(&self.weights);
+            both.find(|it| it.0.stem == stem).map(|it| *it.1)
+        };
+        let there: Vec<(&GistWord, f32, bool)> = other
+            .words
+            .iter()
+            .map(|word| match weight_here(&word.stem) {
+                Some(weight) => (word, weight, true),
+                None => (word, word.rarity * self.most, false),
+            })
+            .collect();
+        let shared: f32 = there.iter().filter(|it| it.2).map(|it| it.1 * it.1).sum();
+        let size = self.weights.iter().map(|it| it * it).sum::<f32>()
+            * there.iter().map(|it| it.1 * it.1).sum::<f32>();
+        let alike = if size > 0.0 {
+            shared / size.sqrt()
+        } else {
+            0.0
+        };
+        let meaning = meaning(there.iter().map(|it| (it.0, it.1)));
+        let close: f32 = self.meaning.iter().zip(&meaning).map(|(a, b)| a * b).sum();
+        ((alike + MEANING * close.max(0.0)) / (1.0 + MEANING)).clamp(0.0, 1.0)
+    }
+}
+
+/// The mean vector of some words, of length 1; zero if the table knows none of them.
+fn meaning<'w>(words: impl Iterator<Item = (&'w GistWord, f32)>) -> [f32; COLUMNS] {
+    let mut sum = [0.0; COLUMNS];
+    for (word, weight) in words {
+        word.rows.iter().for_each(|it| it.add_to(&mut sum, weight));
+    }
+    let length = sum.iter().map(|it| it * it).sum::<f32>().sqrt();
+    if length > 0.0 {
+        sum.iter_mut().for_each(|it| *it /= length);
+    }
+    sum
+}
+
+/// The words of a text in lower case, and the parts of its identifiers, without stop words.
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(|it: char| !it.is_alphabetic());
+    parts.flat_map(parts_of).filter(|it| !is_stop_word(it))
+}
+
+/// Splits `camelCase` and `HTTPServer`.
+fn parts_of(word: &str) -> Vec<String> {
+    let chars: Vec<char> = word.chars().collect();
+    let mut parts = vec![String::new()];
+    for (at, c) in chars.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|it| chars.get(it));
+        let follows_lower = before.is_some_and(|it| it.is_lowercase());
+        let begins = c.is_uppercase()
+            && (follows_lower
+                || (before.is_some() && chars.get(at + 1).is_some_and(|it| it.is_lowercase())));
+        if begins {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.extend(c.to_lowercase());
+        }
+    }
+    parts.retain(|it| !it.is_empty());
+    parts
+}

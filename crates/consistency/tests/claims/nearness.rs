@@ -1,0 +1,92 @@
+//! How often a claim that contradicts another in other words finds it by nearness.
+
+use std::collections::HashMap;
+
+use engram_consistency::near::{Gist, Sought};
+
+use crate::pairs::strangers;
+
+/// As in the engine (`conflicts/near.rs`).
+const NEAR: f32 = 0.31;
+const MAX_NEAR: usize = 3;
+
+/// The claims of one side of all pairs, as a home.
+struct Claims {
+    all: Vec<Gist>,
+    having: HashMap<String, u64>,
+}
+
+impl Claims {
+    fn of<'a>(claims: impl Iterator<Item = &'a str>) -> Self {
+        let all: Vec<Gist> = claims.map(Gist::of).collect();
+        let mut having = HashMap::new();
+        for stem in all.iter().flat_map(Gist::stems) {
+            *having.entry(stem.to_owned()).or_default() += 1;
+        }
+        Self { all, having }
+    }
+
+    /// The nearest, best first, each with its score.
+    fn nearest(&self, claim: &str) -> Vec<(usize, f32)> {
+        let gist = Gist::of(claim);
+        let having: Vec<u64> = gist
+            .stems()
+            .map(|it| self.having.get(it).copied().unwrap_or_default())
+            .collect();
+        let sought = Sought::new(&gist, &having, self.all.len() as u64);
+        let scores = self.all.iter().map(|it| sought.nearness(it));
+        let mut nearest: Vec<(usize, f32)> = scores.enumerate().collect();
+        nearest.sort_by(|a, b| b.1.total_cmp(&a.1));
+        nearest.truncate(MAX_NEAR);
+        nearest
+    }
+}
+
+#[test]
+fn a_contradicting_claim_in_other_words_is_among_the_nearest() {
+    let pairs: Vec<_> = strangers().into_iter().map(|it| it.0).collect();
+    let home = Claims::of(pairs.iter().map(|it| it.a.as_str()));
+    let (mut among, mut proposed, mut count, mut shown) = (0, 0, 0, 0);
+    for (at, pair) in pairs.iter().enumerate().filter(|it| it.1.conflict) {
+        let nearest = home.nearest(&pair.b);
+        count += 1;
+        among += usize::from(nearest.iter().any(|it| it.0 == at));
+        proposed += usize::from(nearest.iter().any(|it| it.0 == at && it.1 >= NEAR));
+        shown += nearest.iter().filter(|it| it.1 >= NEAR).count();
+    }
+    let share = |of: usize| of as f64 / f64::from(count);
+    println!(
+        "{} claims, {count} that contradict one of them: among the three nearest {:.2}, proposed {:.2}, claims proposed each {:.2}",
+        pairs.len(),
+        share(among),
+        share(proposed),
+        share(shown)
+    );
+    assert!(share(among) >= 0.88 && share(proposed) >= 0.78 && share(shown) <= 1.6);
+}
+
+#[test]
+fn values_and_hostile_texts_do_not_count() {
+    let of = |claim: &str| {
+        Gist::of(claim)
+            .stems()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("MAX_UPLOAD_SIZE is 25 MB."),
+        of("maxUploadSize = 100 MB")
+    );
+    for text in [
+        "",
+        "\0\u{202E}\u{1F980} 12",
+        &"x".repeat(100_000),
+        &"a b ".repeat(100_000),
+        "die Größe ist 3",
+    ] {
+        let gist = Gist::of(text);
+        let having = vec![0; gist.stems().count()];
+        let near = Sought::new(&gist, &having, u64::MAX).nearness(&gist);
+        assert!((0.0..=1.0).contains(&near), "{near}");
+    }
+}

@@ -1,0 +1,200 @@
+//! The claims of others that are nearest to a new one, for its reply. Nearness proposes and judges
+//! nothing: such a pair is no conflict, has no report and shuts no gate.
+//!
+//! The search runs after the claim is stored, so no writer waits for it, and a failure costs only
+//! the proposal.
+
+use std::collections::{HashMap, HashSet};
+
+use engram_consistency::near::{self, Sought};
+use engram_model::{Engram, EngramId, MAX_NEAR, NearClaim, Refusal};
+use engram_store::{Reader, RelatedVersions, StoreError, conflict_id, side};
+
+use crate::{
+    conflicts::{
+        candidates::may_be_compared,
+        findings::author_in_words,
+        judging::{is_comparable, is_other_author, run_of},
+        risks::is_report,
+    },
+    context::Context,
+};
+
+/// Claims less near than this are not proposed (docs/accuracy.md says what that finds).
+const NEAR: f32 = 0.31;
+/// The most words of the claim by which others are sought, the rarest first.
+const MAX_WORDS: usize = 8;
+/// A word that more versions have is not sought, unless the claim has no rarer one.
+const FREQUENT: u64 = 2_000;
+/// The most versions that are read under one word, newest first.
+const MAX_UNDER_WORD: usize = 500;
+/// The most versions that are compared, those that share the most first.
+const MAX_COMPARED: usize = 24;
+
+/// Finds the claims nearest to a stored one that its author may see, hold, and are by others; none
+/// that the reply names already (`known`), or whose conflict was ever found.
+pub(crate) fn nearest_claims(
+    cx: &Context<'_>,
+    id: EngramId,
+    known: &HashSet<EngramId>,
+) -> Vec<NearClaim> {
+    let found = cx.engine.store.read::<_, Refusal>(|tx| {
+        let engram = tx.engram(id)?.filter(is_comparable);
+        engram.map_or(Ok(Vec::new()), |engram| search(cx, tx, &engram, known))
+    });
+    found.unwrap_or_else(|error| {
+        tracing::warn!(%error, %id, "cannot look for the nearest claims");
+        Vec::new()
+    })
+}
+
+fn search(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    known: &HashSet<EngramId>,
+) -> Result<Vec<NearClaim>, Refusal> {
+    let own = cx.engine.caches.claims.parse_once(engram);
+    let words = Words::look_up(cx, tx, engram, &own.gist_keys)?;
+    let sought = Sought::new(&own.gist, &words.having, words.all);
+    let visibility = cx.visibility_in(engram.project)?;
+    let clock = cx.engine.world.now();
+    let mut near: Vec<(f32, Engram)> = Vec::new();
+    for seq in words.most_shared()? {
+        let traits = tx.traits_of(seq)?;
+        if !traits.is_some_and(|it| may_be_compared(&it, engram, clock)) {
+            continue;
+        }
+        let Some(other) = tx.engram_at(seq)? else {
+            continue;
+        };
+        let is_of_others = is_other_author(engram, &other, &engram.provenance.created_by);
+        if other.lineage_id == engram.lineage_id
+            || !is_of_others
+            || known.contains(&other.id)
+            || !is_comparable(&other)
+            || !visibility.may_see(&other)
+            || is_report(tx, &other)?
+        {
+            continue;
+        }
+        let score = sought.nearness(&cx.engine.caches.claims.parse_once(&other).gist);
+        if score >= NEAR {
+            near.push((score, other));
+        }
+    }
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.seq.cmp(&a.1.seq)));
+    told(tx, engram, near)
+}
+
+/// The nearest, one of an author and of a side, without pairs whose conflict was found before.
+fn told(
+    tx: &Reader<'_>,
+    engram: &Engram,
+    near: Vec<(f32, Engram)>,
+) -> Result<Vec<NearClaim>, Refusal> {
+    let here = side(&engram.topic, &engram.claim);
+    let (mut found, mut taken) = (Vec::new(), HashSet::new());
+    for (score, other) in near {
+        let there = side(&other.topic, &other.claim);
+        let run = run_of([engram, &other]);
+        let conflict = conflict_id(engram.project, run, &here, &there);
+        let by = author_in_words(&other);
+        let is_first = taken.insert(there) && taken.insert(format!("by {by}"));
+        if !is_first || tx.conflict(conflict)?.is_some() {
+            continue;
+        }
+        found.push(NearClaim {
+            id: other.id,
+            conflict,
+            claim: other.claim,
+            by,
+            score: (f64::from(score) * 100.0).round() / 100.0,
+        });
+        if found.len() == MAX_NEAR {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The words of a claim, and where else they are.
+struct Words<'k> {
+    keys: &'k [u64],
+    related: Option<RelatedVersions>,
+    /// How many versions have each word, and how many there are in all.
+    having: Vec<u64>,
+    all: u64,
+    /// The versions that the index has not read, under each word.
+    tail: Vec<Vec<u64>>,
+}
+
+impl<'k> Words<'k> {
+    fn look_up(
+        cx: &Context<'_>,
+        tx: &Reader<'_>,
+        engram: &Engram,
+        keys: &'k [u64],
+    ) -> Result<Self, StoreError> {
+        let engine = cx.engine;
+        let related = engine.opened_index().and_then(|index| {
+            let related = index.related_versions();
+            related.inspect_err(|error| engine.close_index(error)).ok()
+        });
+        let indexed = related.as_ref().map_or(0, RelatedVersions::indexed);
+        let (mut tail, _) =
+            (engine.caches.claims).unindexed_places(tx, engram.project, indexed, keys)?;
+        // The claim itself is not its neighbour.
+        for behind in &mut tail {
+            behind.retain(|it| *it != engram.seq);
+        }
+        let under = keys.iter().zip(&tail).map(|(key, behind)| {
+            let in_index = related.as_ref().map_or(Ok(0), |it| it.count(*key))?;
+            Ok(in_index + behind.len() as u64)
+        });
+        let having = under.collect::<Result<Vec<u64>, StoreError>>()?;
+        let most = having.iter().copied().max().unwrap_or_default();
+        let indexed = related.as_ref().map_or(0, RelatedVersions::documents);
+        Ok(Self {
+            all: most.max(indexed + tail.iter().map(Vec::len).max().unwrap_or_default() as u64),
+            keys,
+            related,
+            having,
+            tail,
+        })
+    }
+
+    /// The places of the versions that share the most with the claim, the best first.
+    fn most_shared(&self) -> Result<Vec<u64>, StoreError> {
+        let mut rarest: Vec<usize> = (0..self.keys.len())
+            .filter(|at| self.having[*at] > 0)
+            .collect();
+        rarest.sort_by_key(|at| self.having[*at]);
+        rarest.truncate(MAX_WORDS);
+        let frequent = rarest.iter().filter(|at| self.having[**at] > FREQUENT);
+        let rare = (rarest.len() - frequent.count()).max(1);
+        rarest.truncate(rare);
+        let mut shared: HashMap<u64, f32> = HashMap::new();
+        for at in rarest {
+            let weight = near::weight(self.having[at], self.all);
+            let mut places = match &self.related {
+                Some(related) => {
+                    related
+                        .of(self.keys[at], i64::MAX as u64, MAX_UNDER_WORD)?
+                        .0
+                }
+                None => Vec::new(),
+            };
+            places.extend(&self.tail[at]);
+            places.sort_unstable();
+            places.dedup();
+            for seq in places {
+                *shared.entry(seq).or_default() += weight * weight;
+            }
+        }
+        let mut best: Vec<(u64, f32)> = shared.into_iter().collect();
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        best.truncate(MAX_COMPARED);
+        Ok(best.into_iter().map(|it| it.0).collect())
+    }
+}

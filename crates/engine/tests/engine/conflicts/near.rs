@@ -1,0 +1,87 @@
+//! The claims of others that a reply proposes, because they may be about the same thing.
+
+use engram_model::{Draft, NearClaim, Scope};
+
+use crate::fixture::{Asked, REINDEX, Sandbox, USER, draft, on_topic, scoped_draft};
+
+const PORT: &str = "The relay service listens on port 8080 behind the proxy.";
+/// Contradicts it in other words.
+const OTHER: &str = "Behind its proxy, the relay is reached at 9090.";
+
+fn near(at: &Asked, who: &engram_model::Caller, draft: Draft) -> Vec<NearClaim> {
+    at.put(who, draft).unwrap().near
+}
+
+/// With and without an index, which lags behind.
+#[test]
+fn a_claim_of_another_in_other_words_is_proposed() {
+    for is_indexed in [false, true] {
+        let at = Sandbox::open_new();
+        let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+        at.put(&ada, draft("Retries use full jitter.")).unwrap();
+        let first = at.put(&ada, draft(PORT)).unwrap();
+        assert!(first.near.is_empty(), "{:?}", first.near);
+        if is_indexed {
+            assert!(at.0.doctor(REINDEX).unwrap().ok);
+        }
+        // Nobody is shown their own claim.
+        let own = near(
+            &at,
+            &ada,
+            on_topic("net", "The relay of the proxy has one port."),
+        );
+        assert!(own.is_empty(), "{own:?}");
+        let found = near(&at, &bob, draft(OTHER));
+        let told: Vec<_> = found.iter().map(|it| (it.id, it.by.as_str())).collect();
+        assert_eq!(told, [(first.id, "ada")], "one of an author: {found:?}");
+        assert_eq!(found[0].claim, PORT);
+        assert!((0.31..=1.0).contains(&found[0].score), "{found:?}");
+    }
+}
+
+#[test]
+fn what_ended_or_is_hidden_or_in_conflict_is_not_proposed() {
+    let at = Sandbox::open_new();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let run = "The relay keeps a proxy warm for this test.";
+    at.put(&ada, scoped_draft(run, Scope::Run)).unwrap();
+    let gone = at.put(&ada, draft(PORT)).unwrap();
+    at.forget(&ada, gone.id).unwrap();
+    assert_eq!(near(&at, &bob, draft(OTHER)), []);
+    // The user sees every run; the rules find this one, so nothing is proposed.
+    let seen = near(
+        &at,
+        &USER,
+        draft("For this test, the relay has a warm proxy."),
+    );
+    assert!(seen.iter().any(|it| it.claim == run), "{seen:?}");
+    at.put(&ada, draft("The wallet lock lasts 3 minutes."))
+        .unwrap();
+    let found = at
+        .put(&bob, draft("The wallet lock lasts 30 minutes."))
+        .unwrap();
+    assert_eq!((found.conflicts, found.near.len()), (1, 0), "{found:?}");
+}
+
+/// However many are near, a reply proposes three, of different authors.
+#[test]
+fn a_reply_proposes_three_of_different_authors() {
+    let at = Sandbox::open_new();
+    for name in ["ada", "bob", "eve", "joe", "kim"] {
+        let who = at.agent(name);
+        for what in ["behind", "before", "beside"] {
+            let claim = format!("The relay of {name} listens {what} the proxy.");
+            at.put(&who, draft(&claim)).unwrap();
+        }
+    }
+    let found = near(
+        &at,
+        &at.agent("max"),
+        draft("The relay listens at the proxy."),
+    );
+    let mut by: Vec<_> = found.iter().map(|it| it.by.clone()).collect();
+    by.sort();
+    by.dedup();
+    assert_eq!((found.len(), by.len()), (3, 3), "{found:?}");
+    assert!(found.is_sorted_by(|a, b| a.score >= b.score));
+}
