@@ -59,7 +59,7 @@ pub(crate) fn issued_grant_text(grant: &GrantReply) -> String {
         "{}  {what} for {}, until {}\ntoken {}\nThe token is shown only once. The agent does not need it: {needs}.",
         grant.id,
         one_line(&grant.to.0),
-        grant.expires_at,
+        grant.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         grant.budget_token.0
     )
 }
@@ -105,7 +105,7 @@ pub(crate) fn requests_text(reply: &RequestsReply) -> String {
         let mut out = format!(
             "{}  {}{state}\n  {}, {} tokens",
             request.id,
-            one_line(&request.agent.0),
+            one_line(agent_text(&request.label, &request.agent, None)),
             one_line(&request.pointer),
             request.tokens
         );

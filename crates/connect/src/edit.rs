@@ -97,23 +97,33 @@ impl FileEdit {
         named: PathBuf,
         file: Configuration,
     ) -> Result<Self, Refusal> {
-        let text = file.text.as_deref().unwrap_or_default();
-        let after = match &what {
-            Addition::Entry(server) => dialect_of(client).add(text, server),
-            Addition::Advice => agents::add(text, agents::ADVICE),
-            Addition::Import(line) => agents::import(text, line),
-        };
-        let after = after.map_err(|why| unreadable(&file.path, &why))?;
-        Ok(Self {
+        let mut edit = Self {
             client,
             is_entry: matches!(what, Addition::Entry(_)),
             undoes: false,
             home: home.to_owned(),
             named,
-            after: Some(after),
+            after: None,
             file,
             kept: None,
-        })
+        };
+        let text = edit.before().unwrap_or_default();
+        let after = match &what {
+            // Our entry keeps nothing of the one that it replaces.
+            Addition::Entry(server)
+                if edit.is_foreign(text)
+                    && edit.dialect().entry_owner(text) == Ok(EntryOwner::Extended) =>
+            {
+                (edit.dialect())
+                    .remove(text, None)
+                    .and_then(|left| edit.dialect().add(&left, server))
+            }
+            Addition::Entry(server) => edit.dialect().add(text, server),
+            Addition::Advice => agents::add(text, agents::ADVICE),
+            Addition::Import(line) => agents::import(text, line),
+        };
+        edit.after = Some(after.map_err(|why| unreadable(&edit.file.path, &why))?);
+        Ok(edit)
     }
 
     pub(crate) fn taking_out(
@@ -163,8 +173,15 @@ impl FileEdit {
         }
     }
 
-    fn is_foreign(&self, text: &str) -> bool {
-        self.is_entry && self.dialect().entry_owner(text) == Ok(EntryOwner::Foreign)
+    /// Whether the entry under our name in this text is somebody else's.
+    pub(crate) fn is_foreign(&self, text: &str) -> bool {
+        let is_known = || self.file.is_of_user() || self.record().is_some();
+        self.is_entry
+            && match self.dialect().entry_owner(text) {
+                Ok(EntryOwner::Foreign) => true,
+                Ok(EntryOwner::Extended) => !is_known(),
+                _ => false,
+            }
     }
 
     /// Whether a text says nothing without our part.

@@ -22,8 +22,8 @@ pub(crate) struct Configuration {
     pub(crate) text: Option<String>,
     /// The owner and the permissions.
     about: Option<Metadata>,
-    /// Whether it belongs to the user; otherwise it is part of a repository.
-    is_of_user: bool,
+    /// The working tree and the name in it of a file of a repository; none for the user's own.
+    within: Option<(PathBuf, String)>,
 }
 
 impl Configuration {
@@ -33,6 +33,7 @@ impl Configuration {
         let root = root
             .canonicalize()
             .map_err(|error| unreadable(root, &error))?;
+        let within = Some((root.clone(), name.to_owned()));
         let named = root.join(name);
         let folder = named.parent().unwrap_or(&root);
         let named = if folder.is_symlink() {
@@ -42,18 +43,18 @@ impl Configuration {
             named
         };
         if named.is_symlink() {
-            return Self::read(follow_link(&root, &named)?, false);
+            return Self::read(follow_link(&root, &named)?, within);
         }
-        Self::read(named, false)
+        Self::read(named, within)
     }
 
     /// Opens a file of the user's own, which may be a link to another place.
     pub(crate) fn of_user(named: &Path) -> Result<Self, Refusal> {
         let path = resolve(named).map_err(|error| unreadable(named, &error))?;
-        Self::read(path, true)
+        Self::read(path, None)
     }
 
-    fn read(path: PathBuf, is_of_user: bool) -> Result<Self, Refusal> {
+    fn read(path: PathBuf, within: Option<(PathBuf, String)>) -> Result<Self, Refusal> {
         let (text, about) = match read(&path) {
             Ok((text, about)) => (Some(text), Some(about)),
             Err(error) if error.kind() == ErrorKind::NotFound => (None, None),
@@ -63,8 +64,13 @@ impl Configuration {
             path,
             text,
             about,
-            is_of_user,
+            within,
         })
+    }
+
+    /// Whether it belongs to the user; otherwise it is part of a repository.
+    pub(crate) fn is_of_user(&self) -> bool {
+        self.within.is_none()
     }
 
     /// Whether the owner made the file read-only.
@@ -102,7 +108,7 @@ impl Configuration {
 
     /// Restores what was read, but only over `text`. Returns whether the file held `text`.
     pub(crate) fn put_back(&self, text: Option<&str>) -> Result<bool, Refusal> {
-        let now = Self::read(self.path.clone(), self.is_of_user)?;
+        let now = Self::read(self.path.clone(), self.within.clone())?;
         if now.text == self.text {
             return Ok(false);
         }
@@ -117,8 +123,14 @@ impl Configuration {
         now.write(self.text.as_deref()).map(|()| true)
     }
 
-    /// Refuses if the file no longer holds what was read.
+    /// Refuses if the file no longer holds what was read, or lies elsewhere: its folder may have
+    /// become a link.
     pub(crate) fn refuse_changed(&self) -> Result<(), Refusal> {
+        if let Some((root, name)) = &self.within
+            && !Self::of_repository(root, name).is_ok_and(|it| it.path == self.path)
+        {
+            return Err(self.changed_refusal());
+        }
         let now = match read(&self.path) {
             Ok((text, _)) => Ok(Some(text)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -156,7 +168,7 @@ impl Configuration {
 
     /// Creates the new file beside the old one, under an unpredictable name.
     fn draft(&self, text: &str) -> io::Result<NamedTempFile> {
-        if self.is_of_user {
+        if self.is_of_user() {
             make_private_folder(self.folder())?;
         } else {
             fs::create_dir_all(self.folder())?;

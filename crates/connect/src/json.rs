@@ -84,7 +84,7 @@ pub(crate) fn add(text: &str, servers: &JsonServers, server: &Server) -> Result<
     };
     let ours = there
         .object_value()
-        .filter(|it| owner_of(it) == EntryOwner::Ours);
+        .filter(|it| owner_of(it) != EntryOwner::Foreign);
     let Some(ours) = ours else {
         there.set_value(CstInputValue::Object(properties));
         return Ok(root.to_string());
@@ -149,10 +149,18 @@ fn owner_of(server: &CstObject) -> EntryOwner {
     let joined = list("command").unwrap_or_default();
     let first = joined.first().cloned().or_else(|| value("command"));
     let arguments = list("args").unwrap_or(joined);
-    EntryOwner::of(
+    let owner = EntryOwner::of(
         &first.and_then(text).unwrap_or_default(),
         arguments.last().cloned().and_then(text).as_deref(),
-    )
+    );
+    let mut names = server.properties().into_iter();
+    let is_more = |name: String| !["type", "command", "args"].contains(&name.as_str());
+    let has_more = names.any(|it| it.decoded_name().is_none_or(is_more));
+    if owner == EntryOwner::Ours && has_more {
+        EntryOwner::Extended
+    } else {
+        owner
+    }
 }
 
 fn properties_of(form: EntryForm, server: &Server) -> Vec<(String, CstInputValue)> {

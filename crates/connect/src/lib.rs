@@ -93,14 +93,12 @@ impl ConfigurationChange {
         named: PathBuf,
         file: Configuration,
     ) -> Result<Self, Refusal> {
-        let text = file.text.as_deref().unwrap_or_default();
-        let owner = dialect_of(client).entry_owner(text);
-        let owner = owner.map_err(|why| unreadable(&file.path, &why))?;
+        let edit = FileEdit::adding((client, Addition::Entry(server)), home, named, file)?;
         Ok(Self {
             client,
-            edit: FileEdit::adding((client, Addition::Entry(server)), home, named, file)?,
+            replaces: edit.before().is_some_and(|it| edit.is_foreign(it)),
+            edit,
             advice: Vec::new(),
-            replaces: owner == EntryOwner::Foreign,
         })
     }
 
@@ -281,9 +279,12 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
         let change = ConfigurationChange::adding(client, &server, &place.home, named, file)?;
         Ok(match entry {
             EntryOwner::None => Connected::No,
+            _ if change.replaces => Connected::Stranger,
             EntryOwner::Foreign => Connected::Stranger,
-            EntryOwner::Ours if program.is_some() && change.is_any() => Connected::Elsewhere,
-            EntryOwner::Ours => Connected::Here,
+            EntryOwner::Ours | EntryOwner::Extended if program.is_some() && change.is_any() => {
+                Connected::Elsewhere
+            }
+            EntryOwner::Ours | EntryOwner::Extended => Connected::Here,
         })
     };
     Connection {
@@ -297,6 +298,9 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
 enum EntryOwner {
     None,
     Ours,
+    /// It runs our program, with more than we write, such as an environment. Where this home did not
+    /// write the file, whoever wrote the repository chose what it runs with.
+    Extended,
     Foreign,
 }
 

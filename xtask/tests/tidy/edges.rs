@@ -365,7 +365,8 @@ fn modules_of_the_engine_use_only_those_below_them() {
                 continue;
             };
             for other in modules_named(&source.text) {
-                let is_type = other.starts_with(|it: char| it.is_uppercase());
+                let is_type = other.contains(|it: char| it.is_lowercase())
+                    && other.starts_with(|it: char| it.is_uppercase());
                 if is_type && !declared.contains(&other) {
                     found.push(format!(
                         "{}: crate::{other} is imported there: name its module",

@@ -60,7 +60,7 @@ pub struct Claim {
 impl Claim {
     /// Parses a claim.
     pub fn read(text: &str) -> Self {
-        let tokens = token::tokenize(text);
+        let tokens = token::tokenize(without_answer(text));
         let clauses = clause::clauses(&tokens);
         let mut read: Vec<Statement> = clauses
             .iter()
@@ -85,4 +85,19 @@ impl Claim {
     pub fn entities(&self) -> &[Entity] {
         &self.entities
     }
+}
+
+/// A text without the word that answers a question before it: "No: the port is 8443."
+fn without_answer(text: &str) -> &str {
+    let begun = text.trim_start();
+    for word in ["yes", "no"] {
+        let rest = begun
+            .get(..word.len())
+            .filter(|it| it.eq_ignore_ascii_case(word))
+            .and_then(|_| begun.get(word.len()..));
+        if let Some(rest) = rest.and_then(|it| it.strip_prefix([':', ',', ';'])) {
+            return rest;
+        }
+    }
+    text
 }

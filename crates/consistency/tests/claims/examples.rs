@@ -315,6 +315,23 @@ fn one_claim_may_say_several_things() {
     assert_eq!(compare(long, "The gateway has 3 nodes."), None);
 }
 /// The sentence and what is marked, in the words of the claims.
+/// An answer to a question says the same as the sentence alone.
+#[test]
+fn the_word_that_answers_a_question_is_no_part_of_the_claim() {
+    let claim = "The shop server listens on port 8443.";
+    for answer in [
+        "No: the shop server listens on port 8443.",
+        "no, the shop server listens on port 8443.",
+        "Yes, the shop server listens on port 8443.",
+    ] {
+        assert!(compare(answer, claim).is_none(), "{answer}");
+        let other = answer.replace("8443", "8080");
+        assert!(compare(&other, claim).is_some(), "{other}");
+    }
+    let sessions = ("No sessions are kept.", "Sessions are kept.");
+    assert!(compare(sessions.0, sessions.1).is_some());
+}
+
 /// The words at these places of a claim.
 fn cut(claim: &str, spans: &[(usize, usize)]) -> Vec<String> {
     let word = |it: &(usize, usize)| claim.chars().skip(it.0).take(it.1 - it.0).collect();

@@ -61,6 +61,9 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
         let above = parent.as_ref().map(known).transpose()?.flatten();
         above.as_ref().map_or(Ok(()), refuse_closed_parent)?;
         let before = known(&handle)?;
+        if let (Some(before), Caller::Agent(_)) = (&before, cx.caller) {
+            refuse_reopening(before, &topics)?;
+        }
         let fresh = Agent {
             handle,
             label: cleaned_label(&name),
@@ -99,6 +102,33 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
         role: agent.role,
         parent: agent.parent,
     })
+}
+
+/// Refuses a parent that would open an agent again that the user closed, or give it topics that it
+/// did not have: only the user may.
+fn refuse_reopening(before: &Agent, asked: &Topics) -> Result<(), Refusal> {
+    let is_within = |asked: &[String], had: &[String]| {
+        had.is_empty()
+            || asked
+                .iter()
+                .all(|it| had.iter().any(|had| is_on_topic(it, had)))
+    };
+    let had = &before.topics;
+    if before.is_closed {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "the user closed this agent",
+            "Open one under another name, or ask the user to open it again.",
+        ));
+    }
+    if !is_within(&asked.read, &had.read) || !is_within(&asked.write, &had.write) {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "an agent that is open keeps its topics or gets fewer",
+            "Leave the topics out, or ask the user to widen them.",
+        ));
+    }
+    Ok(())
 }
 
 /// The parent of a new agent: an agent opens only its own children.

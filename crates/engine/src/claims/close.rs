@@ -22,8 +22,9 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Code, Engram, EngramId, EventId, ForgetReply, Kind, LineageId, OWN_EVENT, Operation,
-    OperationKind, Pointer, ProjectId, Refusal, Scope, Target, operation::Redaction,
+    Caller, Code, Durability, Engram, EngramId, EventId, ForgetReply, Kind, LineageId, NewEngram,
+    OWN_EVENT, Operation, OperationKind, Pointer, ProjectId, Refusal, Scope, Target,
+    operation::Redaction,
 };
 use engram_store::{Index, Reader};
 use jiff::Timestamp;
@@ -48,6 +49,7 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
     record_in_project(cx, id, engram.project, shareable, |tx| {
         rates::admit_write(cx, tx)?;
         refuse_open_report(tx, engram, cx.engine.world.now())?;
+        refuse_withdrawn_answer(cx, tx, engram)?;
         match tx.engram(id)? {
             Some(now) if now.valid_until.is_none() => Ok((
                 Operation::Forgotten(id),
@@ -69,17 +71,48 @@ pub(crate) fn refuse_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refu
     refuse_topic(cx, &engram.topic)
 }
 
-/// Refuses a caller who may not replace a version with a claim of this kind. An agent replaces a
-/// to-do of the user by answering it.
-pub(crate) fn refuse_replace(cx: &Context<'_>, engram: &Engram, by: Kind) -> Result<(), Refusal> {
+/// Refuses a caller who may not replace a version with this claim. An agent replaces a to-do of the
+/// user by answering it, for good.
+pub(crate) fn refuse_replace(
+    cx: &Context<'_>,
+    engram: &Engram,
+    by: &NewEngram,
+) -> Result<(), Refusal> {
     engram_gateway::refuse_replace(
         cx.caller,
-        (engram.kind, by),
+        (engram.kind, by.kind),
         engram.scope,
         engram.agent.as_ref(),
         &cx.engine.config.scopes,
     )?;
+    let is_answer = engram.agent.is_none() && engram.kind == Kind::Todo;
+    let is_brief = by.durability == Durability::Ephemeral || by.ttl.is_some();
+    if is_answer && is_brief && matches!(cx.caller, Caller::Agent(_)) {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "an answer to a to-do of the user must last: it may be neither ephemeral nor have a ttl",
+            "Leave durability and ttl out.",
+        ));
+    }
     refuse_topic(cx, &engram.topic)
+}
+
+/// Refuses an agent that would end an answer to a to-do of the user without another answer: nobody
+/// would see that the to-do was ever asked.
+pub(crate) fn refuse_withdrawn_answer(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+) -> Result<(), Refusal> {
+    let is_todo = |it: &Engram| it.agent.is_none() && it.kind == Kind::Todo;
+    if matches!(cx.caller, Caller::Agent(_)) && tx.lineage(engram.lineage_id)?.iter().any(is_todo) {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "an answer to a to-do of the user is not withdrawn by an agent",
+            "If it is wrong, correct it: commit what holds, with corrects_lineage.",
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses a caller who may not write to a topic.

@@ -55,10 +55,11 @@ fn search(
     known: &HashSet<EngramId>,
 ) -> Result<Vec<NearClaim>, Refusal> {
     let own = cx.engine.caches.claims.parse_once(engram);
-    let words = Words::look_up(cx, tx, engram, &own.gist_keys)?;
+    let words = SoughtWords::look_up(cx, tx, engram, &own.gist_keys)?;
     let sought = Sought::new(&own.gist, &words.having, words.all);
     let visibility = cx.visibility_in(engram.project)?;
-    let clock = cx.engine.world.now();
+    // As of the moment when it was stored.
+    let clock = engram.recorded_at;
     let mut near: Vec<(f32, Engram)> = Vec::new();
     for seq in words.most_shared()? {
         let traits = tx.traits_of(seq)?;
@@ -119,7 +120,7 @@ fn told(
 }
 
 /// The words of a claim, and where else they are.
-struct Words<'k> {
+struct SoughtWords<'k> {
     keys: &'k [u64],
     related: Option<RelatedVersions>,
     /// How many versions have each word, and how many there are in all.
@@ -129,7 +130,7 @@ struct Words<'k> {
     tail: Vec<Vec<u64>>,
 }
 
-impl<'k> Words<'k> {
+impl<'k> SoughtWords<'k> {
     fn look_up(
         cx: &Context<'_>,
         tx: &Reader<'_>,

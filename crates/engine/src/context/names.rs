@@ -4,7 +4,9 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use engram_model::{AgentId, Code, Engram, Entry, ProjectId, Refusal, is_hidden, operation::Agent};
+use engram_model::{
+    AgentId, Code, Engram, Entry, ProjectId, Refusal, is_hidden, operation::Agent, shorten,
+};
 use engram_store::{Attribution, NamesOf, Reader};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use unicode_security::skeleton;
@@ -133,8 +135,16 @@ fn lookalike_letter(c: char) -> char {
 
 /// Whether a name could be mistaken for Engram or the user.
 pub(crate) fn is_reserved_name(name: &str) -> bool {
-    readings(name).iter().any(|it| OURS.contains(it))
+    let begins = |it: &String| OUR_BEGINNINGS.iter().any(|ours| it.starts_with(ours));
+    readings(name)
+        .iter()
+        .any(|it| OURS.contains(it) || begins(it))
 }
+
+/// How a name begins, folded, that speaks for the user whatever follows.
+const OUR_BEGINNINGS: [&str; 3] = ["theuser", "youtheuser", "theowner"];
+/// The most characters of a name before its mark, so that the mark is shown wherever the name is.
+const MAX_MARKED: usize = 28;
 
 /// Refuses a name that could be mistaken for Engram or the user.
 pub(crate) fn refuse_reserved_name(what: &str, name: &str) -> Result<(), Refusal> {
@@ -152,11 +162,16 @@ pub(crate) fn refuse_reserved_name(what: &str, name: &str) -> Result<(), Refusal
 pub(crate) fn recorded_name(name: &str) -> String {
     // Invisible characters do not make a name different.
     let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
-    if is_reserved_name(&name) {
-        return format!("{} (agent)", name.trim()).trim().to_owned();
+    let bare = name.strip_suffix(MARK).unwrap_or(&name);
+    if is_reserved_name(bare) {
+        let bare = shorten(bare.trim(), MAX_MARKED);
+        return format!("{bare}{MARK}").trim().to_owned();
     }
     name
 }
+
+/// The mark of an agent whose name could be mistaken for Engram or the user.
+const MARK: &str = " (agent)";
 
 /// The author of a claim, as shown. Earlier builds stored the agent's own name for itself.
 pub(crate) fn author_of(engram: &Engram) -> String {
@@ -242,7 +257,7 @@ impl TakenNames {
         } else {
             handle_ending(&agent.handle)
         };
-        format!("{name} ({mark})")
+        format!("{} ({mark})", shorten(&name, MAX_MARKED))
     }
 
     /// Refuses a new name for an agent if somebody else has or had it, or one that looks like it:
@@ -393,7 +408,6 @@ mod tests {
         for name in [
             "programmer-1",
             "user-tests",
-            "the user's agent",
             "reviewer",
             "users",
             "Юрий",

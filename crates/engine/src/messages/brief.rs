@@ -338,9 +338,13 @@ pub(super) fn pinned_claims(
     for pin in pins {
         let what = match (pin.lineage, &pin.text) {
             (Some(lineage), _) => {
-                let head = tx.lineage(lineage)?.into_iter().next();
+                let versions = tx.lineage(lineage)?;
+                let head = versions.first();
                 let head = head.filter(|it| it.valid_until.is_none() && it.holds_now(now));
-                let Some(head) = head else { continue };
+                let Some(head) = head.filter(|it| is_as_pinned(pin, it, &versions)) else {
+                    continue;
+                };
+                let head = head.clone();
                 let id = head.id;
                 heads.push(head);
                 PinSubject::Claim(id)
@@ -360,6 +364,13 @@ pub(super) fn pinned_claims(
         });
     }
     Ok((pinned, heads))
+}
+
+/// Whether a claim's newest version may stand for what was pinned: its author is that of the pinned
+/// version, the user, or whoever pinned it. Another agent cannot change what a pin says.
+fn is_as_pinned(pin: &StoredPin, head: &Engram, versions: &[Engram]) -> bool {
+    let pinned = versions.iter().find(|it| it.seq < pin.seq).unwrap_or(head);
+    head.agent.is_none() || head.agent == pinned.agent || head.agent == pin.agent
 }
 
 /// Claims as the caller's brief may show them, with the state of their evidence.

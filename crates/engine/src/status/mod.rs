@@ -18,7 +18,9 @@ use crate::{
     },
 };
 use engram_gateway::budget_of;
-use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
+use engram_model::{
+    AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply, shorten, visible,
+};
 use engram_pointers::Repo;
 use engram_store::{INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
@@ -220,8 +222,13 @@ fn count_visible(
     })
 }
 
+/// The most characters of a branch that a status shows.
+const MAX_BRANCH: usize = 80;
+
 fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStatus {
     let (branch, head) = repo.head();
+    // A hostile clone names its branch.
+    let branch = branch.map(|it| visible(&shorten(&it, MAX_BRANCH)));
     let root = repo.workdir().unwrap_or(repo.common_dir());
     ProjectStatus {
         id,

@@ -1,6 +1,6 @@
 //! Recovers what is still readable of a damaged database.
 
-use crate::World;
+use crate::world::World;
 use engram_model::{Code, Refusal};
 use engram_store::{Recovered, Store, StoreError};
 use std::path::Path;

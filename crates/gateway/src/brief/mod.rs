@@ -217,8 +217,10 @@ fn ranked(material: &BriefMaterial) -> Vec<&BriefCandidate> {
     let is_ours = |it: &BriefCandidate| {
         it.scope != Scope::Run || (it.run.is_some() && it.run == material.run)
     };
-    let is_proven =
-        |it: &BriefCandidate| it.verified || it.agent.is_none() || it.agent == material.reader;
+    // The user asked for an answer, whatever it rests on.
+    let is_proven = |it: &BriefCandidate| {
+        it.verified || it.agent.is_none() || it.agent == material.reader || it.answers.is_some()
+    };
     let mut claims: Vec<&BriefCandidate> = material
         .candidates
         .iter()

@@ -131,6 +131,9 @@ pub(crate) struct Frame {
     pub(crate) undo: RwSignal<Vec<Undo>>,
     /// The claim of the last action, quoted; empty if the action was not on one claim.
     undo_of: StoredValue<String>,
+    /// Whether the last change was one that cannot be undone: the key for undo then says so first,
+    /// instead of undoing an earlier change.
+    is_undo_earlier: StoredValue<bool>,
     toast_number: StoredValue<u64>,
     pub(crate) announcement: RwSignal<String>,
     unannounced: StoredValue<usize>,
@@ -152,6 +155,7 @@ impl Frame {
             toast: RwSignal::new(None),
             undo: RwSignal::new(Vec::new()),
             undo_of: StoredValue::new(String::new()),
+            is_undo_earlier: StoredValue::new(false),
             toast_number: StoredValue::new(0),
             announcement: RwSignal::new(String::new()),
             unannounced: StoredValue::new(0),
@@ -167,6 +171,7 @@ impl Frame {
     pub(super) fn reset(self) {
         self.menu.set(None);
         self.undo.set(Vec::new());
+        self.is_undo_earlier.set_value(false);
     }
 
     pub(crate) fn complain(self, refusal: Refusal) {
@@ -177,6 +182,12 @@ impl Frame {
     /// Shows a notice of what was done, or of the current state.
     pub(crate) fn say(self, text: &str, hint: &str) {
         self.tell(text, hint, false, false, 3);
+    }
+
+    /// Reports a change that cannot be undone.
+    pub(crate) fn say_final(self, text: &str) {
+        self.is_undo_earlier.set_value(true);
+        self.tell(text, "", false, false, 3);
     }
 
     /// Shows a warning that something could not be done.
@@ -209,6 +220,7 @@ impl Frame {
         if undoes {
             self.undo.set(undo);
             self.undo_of.set_value(String::new());
+            self.is_undo_earlier.set_value(false);
         }
         self.tell(text, hint, is_error, undoes, 12);
     }
@@ -256,6 +268,10 @@ pub(super) fn clear_failures(app: App) {
 /// Undoes the last action, newest step first. What was not tried, as without a connection, can be
 /// tried again; a step that was refused was overtaken, and the next undo goes on to the one before.
 pub(crate) fn undo_last(app: App) {
+    if app.frame.is_undo_earlier.get_value() {
+        app.frame.is_undo_earlier.set_value(false);
+        return (app.frame).warn(say::notice::NOT_UNDONE, say::notice::NOT_UNDONE_HINT);
+    }
     let mut all = app.frame.undo.get_untracked();
     if all.is_empty() {
         return steps::undo_newest(app);

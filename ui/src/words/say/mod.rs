@@ -427,6 +427,9 @@ pub mod lost {
 pub mod notice {
     pub const UNDONE: &str = "Undone";
     pub const NO_UNDO: &str = "Nothing to undo";
+    pub const NOT_UNDONE: &str = "The last change cannot be undone here";
+    pub const NOT_UNDONE_HINT: &str =
+        "Press Z again to undo the step before it; ⇧Z lists all steps.";
     pub const LINK_COPIED: &str = "Link copied";
     pub const POINTER_COPIED: &str = "Pointer copied";
     pub const CLAIM_COPIED: &str = "Claim copied";

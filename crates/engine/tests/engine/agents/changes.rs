@@ -4,7 +4,7 @@
 use engram_engine::Treatment;
 use engram_model::{
     AgentChange, AgentEdit, AgentId, AgentStatus, Answered, Caller, Code, Deref, Draft, GrantState,
-    PointerInput, Refusal, RequestState, WhichRequests, ask,
+    Opening, PointerInput, Refusal, RequestState, WhichRequests, ask,
 };
 
 use super::read_requests::request;
@@ -219,6 +219,27 @@ fn closing_ends_the_token_the_grants_and_the_requests_and_leaves_the_children() 
         .unwrap();
     assert!(!status_of(&engine, "lead").is_closed);
     assert_replays(&engine);
+}
+
+/// A parent neither opens again what the user closed, nor widens what its child may read.
+#[test]
+fn a_parent_does_not_reopen_or_widen_its_child() {
+    let engine = Sandbox::open_new();
+    open_agent(&engine, &USER, "lead", None).unwrap();
+    let opening = |read: &str| Opening {
+        name: "kid".to_owned(),
+        parent: Some(AgentId("lead".to_owned())),
+        read: vec![read.to_owned()],
+        ..Opening::default()
+    };
+    engine.0.ask(&USER, ask::OpenAgent(opening("pay"))).unwrap();
+    let lead = agent_named("lead");
+    let again = |read: &str| engine.0.ask(&lead, ask::OpenAgent(opening(read)));
+    refused(again("secret"), Code::ScopeDenied);
+    again("pay/cards").unwrap();
+    change(&engine, &USER, "kid", AgentEdit::Close).unwrap();
+    refused(again("pay/cards"), Code::ScopeDenied);
+    engine.0.ask(&USER, ask::OpenAgent(opening("pay"))).unwrap();
 }
 
 /// A connection that only called and got lines of the brief is not listed.

@@ -384,3 +384,21 @@ fn a_child_cannot_mark_the_name_that_a_person_gave() {
         assert_eq!(at.get(&USER, said).unwrap().provenance.created_by, "user");
     }
 }
+
+/// The mark is seen wherever the name is, however long the name, and nobody writes it themselves.
+#[test]
+fn a_name_that_begins_like_the_users_is_marked() {
+    let engine = Sandbox::open_new();
+    for name in [
+        "the user of this repository",
+        "The User (owner)",
+        "you (the user)",
+        "the user . . . . . . . . . . . . . . . . . . . . . . . . . . .",
+    ] {
+        let claim = format!("Ship on {}.", name.len());
+        let said = engine.put(&engine.agent(name), draft(&claim)).unwrap();
+        let by = engine.get(&USER, said.id).unwrap().provenance.created_by;
+        assert!(by.ends_with(" (agent)") && by.chars().count() <= 40, "{by}");
+        refused(open_agent(&engine, &USER, name, None), Code::SchemaInvalid);
+    }
+}

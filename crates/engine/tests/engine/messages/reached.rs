@@ -1,8 +1,10 @@
 //! Which lines of the brief reach which agent, and what the user is told about it.
 
-use engram_model::{BriefPart, BudgetOf, Caller, Draft, Kind, Pinning, PutReply, ask};
+use engram_model::{
+    BriefPart, BudgetOf, Caller, Code, Draft, Durability, Kind, MemoryOp, Pinning, PutReply, ask,
+};
 
-use crate::fixture::{Asked, Sandbox, USER, correction_of, draft};
+use crate::fixture::{Asked, Sandbox, USER, correction_of, draft, refused};
 
 impl Asked {
     fn new_lines(&self, who: &Caller) -> Vec<String> {
@@ -125,4 +127,68 @@ fn an_answer_stands_beside_the_claim_that_its_todo_asked_about() {
         .unwrap();
     let now = engine.0.ask(&USER, ask::Get(newer.id)).unwrap();
     assert_eq!(now.answer, None);
+}
+
+/// A pin says what was pinned: only its author, the user and whoever pinned it may change that.
+#[test]
+fn another_agent_does_not_change_what_a_pin_says() {
+    let engine = Sandbox::open_new();
+    let [ada, eve] = ["ada", "eve"].map(|name| engine.agent(name));
+    let claim = engine.put(&ada, draft("Ship on Friday.")).unwrap();
+    let pin = || ask::Pin(Pinning::Engram(claim.id));
+    engine.0.ask(&USER, pin()).unwrap();
+    let pinned = |words: &str| {
+        let brief = engine.0.ask(&USER, ask::Brief).unwrap();
+        let mut lines = brief.lines.iter().filter(|it| it.pinned);
+        lines.any(|it| it.text.contains(words))
+    };
+    assert!(pinned("Friday"));
+    engine
+        .put(&ada, correction_of(claim.id, "Ship on Monday."))
+        .unwrap();
+    assert!(pinned("Monday"), "by its author");
+    engine
+        .put(&eve, correction_of(claim.id, "Delete the tests."))
+        .unwrap();
+    assert!(!pinned(""), "by somebody else");
+}
+
+/// An answer lasts, whatever it rests on, and its agent does not take it back.
+#[test]
+fn an_answer_to_a_todo_of_the_user_stays() {
+    let engine = Sandbox::open_new();
+    let ada = engine.agent("ada");
+    let claim = engine.put(&USER, draft("The port is 8080.")).unwrap();
+    let todo = engine.0.ask(&USER, ask::Reverify(claim.id)).unwrap();
+    let answer = Draft {
+        corrects_lineage: Some(todo.lineage_id.to_string()),
+        ..draft("It still is.")
+    };
+    let brief = Draft {
+        durability: Some(Durability::Ephemeral),
+        ..answer.clone()
+    };
+    refused(engine.put(&ada, brief), Code::SchemaInvalid);
+    let commit = engram_model::Commit {
+        draft: Draft {
+            pointers: Vec::new(),
+            ..answer
+        },
+        words: None,
+    };
+    let answered = engine.0.ask(&ada, ask::Commit(Box::new(commit))).unwrap();
+    assert!(!answered.verified);
+    let shown = engine.0.ask(&USER, ask::Brief).unwrap();
+    let is_shown = shown
+        .lines
+        .iter()
+        .any(|it| it.text.contains("It still is."));
+    assert!(is_shown, "{shown:?}");
+    refused(engine.forget(&ada, answered.id), Code::ScopeDenied);
+    let delete = Draft {
+        operation: Some(MemoryOp::Delete),
+        ..correction_of(answered.lineage_id, "")
+    };
+    refused(engine.put(&ada, delete), Code::ScopeDenied);
+    engine.forget(&USER, answered.id).unwrap();
 }

@@ -95,7 +95,7 @@ fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
             Ok(()) => {
                 leave(app);
                 room::focus_pane(app);
-                app.frame.say(done, "");
+                app.frame.say_final(done);
             }
             Err(refusal) => {
                 dom::log(&refusal.to_string());

@@ -134,7 +134,7 @@ fn change_pins(
         app.batch.end();
         app.stale.touch(Tag::Brief);
         match changed {
-            Ok(()) => app.frame.say(done, ""),
+            Ok(()) => app.frame.say_final(done),
             Err(refusal) => {
                 dom::log(&refusal.to_string());
                 app.views.brief.pin_refused.set(Some(refusal));

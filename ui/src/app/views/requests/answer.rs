@@ -129,6 +129,10 @@ pub(super) fn undo_of(id: String) -> Undo {
 fn finish_answer(app: App, request: &RequestTold, answer: Answer) {
     let all = app.views.requests;
     all.wants_reason.set(false);
+    // The field of the reason may have the focus: keys act on the next request.
+    if answer == Answer::Deny {
+        room::focus_pane(app);
+    }
     all.forget_draft(&request.id);
     let name = asker_name(request);
     match answer {
@@ -138,8 +142,8 @@ fn finish_answer(app: App, request: &RequestTold, answer: Answer) {
             false,
             vec![undo_of(request.id.clone())],
         ),
-        Answer::Deny => app.frame.say(say::requests::DENIED, ""),
-        Answer::Revoke => app.frame.say(say::requests::REVOKED, ""),
+        Answer::Deny => app.frame.say_final(say::requests::DENIED),
+        Answer::Revoke => app.frame.say_final(say::requests::REVOKED),
     }
     let is_open = all.inbox.open.get_untracked().as_ref() == Some(&request.id);
     let next = all
