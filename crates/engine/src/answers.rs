@@ -27,7 +27,7 @@ use crate::{
         put::{self, Occasion},
         read, reword, sample, search,
     },
-    conflicts::{gate, list},
+    conflicts::{gate, list, near},
     context::{Context, caller::is_token, names},
     evidence::health,
     follow::promotion::PromoteFollower,
@@ -178,7 +178,8 @@ pub(crate) struct Answering<'c>(pub(crate) &'c Context<'c>);
 
 impl Answers for Answering<'_> {
     fn put(&self, draft: Box<Draft>) -> Result<PutReply, Refusal> {
-        put::put_claim(self.0, *draft, None, Occasion::Said)
+        let reply = put::put_claim(self.0, *draft, None, Occasion::Said)?;
+        Ok(near::with_nearest(self.0, reply))
     }
 
     fn commit(&self, commit: Box<Commit>) -> Result<PutReply, Refusal> {

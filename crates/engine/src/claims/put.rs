@@ -10,7 +10,7 @@ use crate::{
     },
     conflicts::{
         findings::{self, CompareOptions, TOLD},
-        list, near,
+        list,
         risks::refuse_open_report,
     },
     context::{
@@ -98,14 +98,10 @@ pub(crate) fn put_claim(
         rates::admit_write(cx, tx)?;
         plan_claim(cx, tx, now, &active, &claim, &[])
     })?;
-    let mut reply = PutReply {
+    let reply = PutReply {
         seq: decided.seq_or(decided.answer.seq),
         ..decided.answer
     };
-    if reply.memory_op != MemoryOp::None {
-        let known = reply.findings.iter().map(|it| it.id).collect();
-        reply.near = near::nearest_claims(cx, reply.id, &known);
-    }
     served::note_findings(cx, &reply.findings)?;
     Ok(reply)
 }

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use engram_consistency::near::{self, Sought};
-use engram_model::{Engram, EngramId, MAX_NEAR, NearClaim, Refusal};
+use engram_model::{Engram, EngramId, MAX_NEAR, MemoryOp, NearClaim, PutReply, Refusal};
 use engram_store::{Reader, RelatedVersions, StoreError, conflict_id, side};
 
 use crate::{
@@ -31,13 +31,18 @@ const MAX_UNDER_WORD: usize = 500;
 /// The most versions that are compared, those that share the most first.
 const MAX_COMPARED: usize = 24;
 
+/// Adds the nearest claims to the reply for a stored claim.
+pub(crate) fn with_nearest(cx: &Context<'_>, mut reply: PutReply) -> PutReply {
+    if reply.memory_op != MemoryOp::None && reply.is_of_version() {
+        let known = reply.findings.iter().map(|it| it.id).collect();
+        reply.near = nearest_claims(cx, reply.id, &known);
+    }
+    reply
+}
+
 /// Finds the claims nearest to a stored one that its author may see, hold, and are by others; none
 /// that the reply names already (`known`), or whose conflict was ever found.
-pub(crate) fn nearest_claims(
-    cx: &Context<'_>,
-    id: EngramId,
-    known: &HashSet<EngramId>,
-) -> Vec<NearClaim> {
+fn nearest_claims(cx: &Context<'_>, id: EngramId, known: &HashSet<EngramId>) -> Vec<NearClaim> {
     let found = cx.engine.store.read::<_, Refusal>(|tx| {
         let engram = tx.engram(id)?.filter(is_comparable);
         engram.map_or(Ok(Vec::new()), |engram| search(cx, tx, &engram, known))
