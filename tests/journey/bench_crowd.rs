@@ -57,10 +57,9 @@ fn fill(dir: &Path, repositories: usize, agents: usize) -> Engram {
     Engram::of(dir, &home, &dir.join("shop-0"))
 }
 
-fn open(dir: &Path, engram: &Engram) -> Opening {
-    let editor = Editor::new(dir);
+fn open(editor: &Editor, engram: &Engram) -> Opening {
     let start = Instant::now();
-    let window = engram.window(&editor);
+    let window = engram.window(editor);
     window.find("[data-testid=feed-row]");
     let first_row = start.elapsed().as_secs_f64() * 1e3;
     let paint = window.script(
@@ -90,10 +89,11 @@ fn a_first_paint_with_many_repositories_and_agents_is_measured() {
         fill(folders[0].path(), 1, 1),
         fill(folders[1].path(), REPOSITORIES, AGENTS),
     ];
+    let editors = folders.each_ref().map(|it| Editor::new(it.path()));
     let mut all = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
-        for ((folder, engram), times) in folders.iter().zip(&homes).zip(&mut all) {
-            times.push(open(folder.path(), engram));
+        for ((editor, engram), times) in editors.iter().zip(&homes).zip(&mut all) {
+            times.push(open(editor, engram));
         }
     }
     println!(
