@@ -91,9 +91,9 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Resolved(resolved) => conflicts::resolved_text(resolved),
         Reply::Brief(lines) => brief_text(lines),
         Reply::Sent(message) => sent_text(message),
-        // `run` prints these with what else it asks for.
-        Reply::Conflicts(_) | Reply::Gate(_)
-        // No verb asks for these.
+        // `run` prints the first two with what else it asks for; no verb asks for the others.
+        Reply::Conflicts(_)
+        | Reply::Gate(_)
         | Reply::Source(_)
         | Reply::Line(_)
         | Reply::Located(_)

@@ -209,10 +209,16 @@ impl Dialect {
         }
     }
 
-    pub(crate) fn add(&self, text: &str, server: &Server) -> Result<String, EditError> {
+    /// Adds our entry. If it replaces another server's, it keeps nothing of that.
+    pub(crate) fn add(
+        &self,
+        text: &str,
+        server: &Server,
+        replaces: bool,
+    ) -> Result<String, EditError> {
         match &self.format {
-            Format::Json(servers) => json::add(text, servers, server),
-            Format::Toml => toml::add(text, server),
+            Format::Json(servers) => json::add(text, servers, server, replaces),
+            Format::Toml => toml::add(text, server, replaces),
         }
     }
 

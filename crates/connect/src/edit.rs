@@ -109,16 +109,10 @@ impl FileEdit {
         };
         let text = edit.before().unwrap_or_default();
         let after = match &what {
-            // Our entry keeps nothing of the one that it replaces.
-            Addition::Entry(server)
-                if edit.is_foreign(text)
-                    && edit.dialect().entry_owner(text) == Ok(EntryOwner::Extended) =>
-            {
-                (edit.dialect())
-                    .remove(text, None)
-                    .and_then(|left| edit.dialect().add(&left, server))
+            Addition::Entry(server) => {
+                let replaces = edit.is_foreign(text);
+                edit.dialect().add(text, server, replaces)
             }
-            Addition::Entry(server) => edit.dialect().add(text, server),
             Addition::Advice => agents::add(text, agents::ADVICE),
             Addition::Import(line) => agents::import(text, line),
         };

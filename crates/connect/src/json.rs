@@ -62,7 +62,13 @@ impl JsonServers {
     }
 }
 
-pub(crate) fn add(text: &str, servers: &JsonServers, server: &Server) -> Result<String, EditError> {
+/// Adds our entry. If it replaces another server's, it keeps nothing of that.
+pub(crate) fn add(
+    text: &str,
+    servers: &JsonServers,
+    server: &Server,
+    replaces: bool,
+) -> Result<String, EditError> {
     let text = match text.trim() {
         "" => "{}\n",
         _ => text,
@@ -82,10 +88,7 @@ pub(crate) fn add(text: &str, servers: &JsonServers, server: &Server) -> Result<
         object.append(NAME, CstInputValue::Object(properties));
         return Ok(root.to_string());
     };
-    let ours = there
-        .object_value()
-        .filter(|it| owner_of(it) != EntryOwner::Foreign);
-    let Some(ours) = ours else {
+    let Some(ours) = there.object_value().filter(|_| !replaces) else {
         there.set_value(CstInputValue::Object(properties));
         return Ok(root.to_string());
     };

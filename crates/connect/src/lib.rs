@@ -280,11 +280,8 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
         Ok(match entry {
             EntryOwner::None => Connected::No,
             _ if change.replaces => Connected::Stranger,
-            EntryOwner::Foreign => Connected::Stranger,
-            EntryOwner::Ours | EntryOwner::Extended if program.is_some() && change.is_any() => {
-                Connected::Elsewhere
-            }
-            EntryOwner::Ours | EntryOwner::Extended => Connected::Here,
+            _ if program.is_some() && change.is_any() => Connected::Elsewhere,
+            _ => Connected::Here,
         })
     };
     Connection {

@@ -4,7 +4,8 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use crate::{EntryOwner, NAME, Server, edit::EditError};
 
-pub(crate) fn add(text: &str, server: &Server) -> Result<String, EditError> {
+/// Adds our entry. If it replaces another server's, it keeps nothing of that.
+pub(crate) fn add(text: &str, server: &Server, replaces: bool) -> Result<String, EditError> {
     let mut document = parse(text)?;
     let servers = document
         .entry("mcp_servers")
@@ -22,9 +23,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, EditError> {
         .get_mut(NAME)
         .and_then(Item::as_table_like_mut)
         .ok_or(EditError::Shape("mcp_servers.engram is not a table"))?;
-    if owner_of(entry) == EntryOwner::Foreign {
-        // Our entry keeps nothing of the server that it replaces: neither its address nor its
-        // environment.
+    if replaces {
         entry.clear();
     }
     entry.insert("command", value(&server.command));

@@ -1,6 +1,6 @@
 //! Decides who may close, replace or retire a claim.
 
-use engram_model::{AgentId, Caller, Code, Kind, Refusal, Scope, Scopes};
+use engram_model::{AgentId, Caller, Code, Durability, Kind, NewEngram, Refusal, Scope, Scopes};
 
 use crate::refuse_scope;
 
@@ -22,21 +22,27 @@ pub fn refuse_close(
     }
 }
 
-/// Refuses a caller who may not replace a version of this kind by `author` with another claim: like
-/// [`refuse_close`], but an agent may end a to-do of the user by answering it
+/// Refuses a caller who may not replace a version of this kind by `author` with this claim: like
+/// [`refuse_close`], but an agent may end a to-do of the user by answering it for good
 /// (docs/design.md#what-a-version-may-replace).
 pub fn refuse_replace(
     caller: &Caller,
-    (old, new): (Kind, Kind),
+    (old, new): (Kind, &NewEngram),
     scope: Scope,
     author: Option<&AgentId>,
     scopes: &Scopes,
 ) -> Result<(), Refusal> {
-    match (caller, author, old, new) {
+    let lasts = new.durability == Durability::Durable && new.ttl.is_none();
+    match (caller, author, old, new.kind) {
         (Caller::Agent(_), None, Kind::Todo, Kind::Todo) => Err(Refusal::new(
             Code::ScopeDenied,
             "an agent may answer a to-do of the user, but not replace it with another to-do",
             "State what you found, with another kind, such as fact.",
+        )),
+        (Caller::Agent(_), None, Kind::Todo, _) if !lasts => Err(Refusal::new(
+            Code::SchemaInvalid,
+            "an answer to a to-do of the user must last: it may be neither ephemeral nor have a ttl",
+            "Leave durability and ttl out.",
         )),
         (Caller::Agent(_), None, Kind::Todo, _) => refuse_scope(caller, scope, scopes),
         _ => refuse_close(caller, scope, author, scopes),

@@ -147,7 +147,7 @@ pub(crate) fn SampleNote() -> impl IntoView {
     let remove = move |_| {
         spawn_local(async move {
             match app.ask(ask::RemoveSample).await {
-                Ok(_) => app.frame.say(say::first::SAMPLE_GONE, ""),
+                Ok(_) => app.frame.say_final(say::first::SAMPLE_GONE),
                 Err(refusal) => app.frame.complain(refusal),
             }
         });

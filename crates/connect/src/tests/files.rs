@@ -90,7 +90,7 @@ fn each_client_gets_its_own_form() {
     // The user's file: the entry names the repository.
     let windsurf = dialect_of(Client::Windsurf);
     let entry = windsurf.server("/bin/engram", &place).unwrap();
-    let text = windsurf.add("", &entry).unwrap();
+    let text = windsurf.add("", &entry, false).unwrap();
     let want = json!({"mcpServers": {"engram": {"command": "/bin/engram", "args": at(&folder)}}});
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), want);
 }
@@ -194,7 +194,7 @@ fn no_empty_file_is_left() {
     for client in Client::ALL {
         let dialect = dialect_of(*client);
         let site = Sandbox::new();
-        let text = dialect.add("", &server(&site)).unwrap();
+        let text = dialect.add("", &server(&site), false).unwrap();
         let left = dialect.remove(&text, None).unwrap();
         assert!(dialect.is_bare(&left), "{client:?}: {left}");
     }
@@ -279,7 +279,7 @@ fn damaged_and_hostile_files_are_refused_unchanged() {
             let site = Sandbox::new();
             let short: String = text.chars().take(40).collect();
             assert!(
-                dialect.add(text, &server(&site)).is_err(),
+                dialect.add(text, &server(&site), false).is_err(),
                 "{client:?}: {short}"
             );
         }

@@ -22,9 +22,8 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Caller, Code, Durability, Engram, EngramId, EventId, ForgetReply, Kind, LineageId, NewEngram,
-    OWN_EVENT, Operation, OperationKind, Pointer, ProjectId, Refusal, Scope, Target,
-    operation::Redaction,
+    Caller, Code, Engram, EngramId, EventId, ForgetReply, Kind, LineageId, NewEngram, OWN_EVENT,
+    Operation, OperationKind, Pointer, ProjectId, Refusal, Scope, Target, operation::Redaction,
 };
 use engram_store::{Index, Reader};
 use jiff::Timestamp;
@@ -80,20 +79,11 @@ pub(crate) fn refuse_replace(
 ) -> Result<(), Refusal> {
     engram_gateway::refuse_replace(
         cx.caller,
-        (engram.kind, by.kind),
+        (engram.kind, by),
         engram.scope,
         engram.agent.as_ref(),
         &cx.engine.config.scopes,
     )?;
-    let is_answer = engram.agent.is_none() && engram.kind == Kind::Todo;
-    let is_brief = by.durability == Durability::Ephemeral || by.ttl.is_some();
-    if is_answer && is_brief && matches!(cx.caller, Caller::Agent(_)) {
-        return Err(Refusal::new(
-            Code::SchemaInvalid,
-            "an answer to a to-do of the user must last: it may be neither ephemeral nor have a ttl",
-            "Leave durability and ttl out.",
-        ));
-    }
     refuse_topic(cx, &engram.topic)
 }
 

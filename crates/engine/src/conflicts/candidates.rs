@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use engram_model::{Durability, Engram, ProjectId, Scope};
-use engram_store::{Reader, StoreError, Traits};
+use engram_store::{Reader, RelatedVersions, StoreError, Traits};
 use jiff::Timestamp;
 
 use crate::{
@@ -195,6 +195,16 @@ fn search_sources(
     Ok((found, floor))
 }
 
+/// The index of versions by their keys, and how far it has read; none without an index.
+pub(super) fn related_versions(engine: &Engine) -> (Option<RelatedVersions>, u64) {
+    let related = engine.opened_index().and_then(|index| {
+        let related = index.related_versions();
+        related.inspect_err(|error| engine.close_index(error)).ok()
+    });
+    let indexed = related.as_ref().map_or(0, RelatedVersions::indexed);
+    (related, indexed)
+}
+
 /// Finds versions under any of the claim's keys.
 fn by_keys(
     engine: &Engine,
@@ -215,13 +225,7 @@ fn by_keys(
     if keys.is_empty() {
         return Ok((Vec::new(), 0));
     }
-    let related = engine.opened_index().and_then(|index| {
-        let related = index.related_versions();
-        related.inspect_err(|error| engine.close_index(error)).ok()
-    });
-    let indexed = related
-        .as_ref()
-        .map_or(0, engram_store::RelatedVersions::indexed);
+    let (related, indexed) = related_versions(engine);
     let (tail, mut floor) = engine
         .caches
         .claims

@@ -12,7 +12,7 @@ use engram_store::{Reader, RelatedVersions, StoreError, conflict_id, side};
 
 use crate::{
     conflicts::{
-        candidates::may_be_compared,
+        candidates::{may_be_compared, related_versions},
         findings::author_in_words,
         judging::{is_comparable, is_other_author, run_of},
         risks::is_report,
@@ -100,16 +100,18 @@ fn told(
     near: Vec<(f32, Engram)>,
 ) -> Result<Vec<NearClaim>, Refusal> {
     let here = side(&engram.topic, &engram.claim);
-    let (mut found, mut taken) = (Vec::new(), HashSet::new());
+    let (mut found, mut sides, mut authors) = (Vec::new(), HashSet::new(), HashSet::new());
     for (score, other) in near {
         let there = side(&other.topic, &other.claim);
         let run = run_of([engram, &other]);
         let conflict = conflict_id(engram.project, run, &here, &there);
         let by = author_in_words(&other);
-        let is_first = taken.insert(there) && taken.insert(format!("by {by}"));
-        if !is_first || tx.conflict(conflict)?.is_some() {
+        let is_told = sides.contains(&there) || authors.contains(&by);
+        if is_told || tx.conflict(conflict)?.is_some() {
             continue;
         }
+        sides.insert(there);
+        authors.insert(by.clone());
         found.push(NearClaim {
             id: other.id,
             conflict,
@@ -126,6 +128,8 @@ fn told(
 
 /// The words of a claim, and where else they are.
 struct SoughtWords<'k> {
+    /// The place of the claim itself.
+    own: u64,
     keys: &'k [u64],
     related: Option<RelatedVersions>,
     /// How many versions have each word, and how many there are in all.
@@ -142,27 +146,19 @@ impl<'k> SoughtWords<'k> {
         engram: &Engram,
         keys: &'k [u64],
     ) -> Result<Self, StoreError> {
-        let engine = cx.engine;
-        let related = engine.opened_index().and_then(|index| {
-            let related = index.related_versions();
-            related.inspect_err(|error| engine.close_index(error)).ok()
-        });
-        let indexed = related.as_ref().map_or(0, RelatedVersions::indexed);
-        let (mut tail, _) =
-            (engine.caches.claims).unindexed_places(tx, engram.project, indexed, keys)?;
-        // The claim itself is not its neighbour.
-        for behind in &mut tail {
-            behind.retain(|it| *it != engram.seq);
-        }
+        let (related, indexed) = related_versions(cx.engine);
+        let claims = &cx.engine.caches.claims;
+        let (tail, _) = claims.unindexed_places(tx, engram.project, indexed, keys)?;
         let under = keys.iter().zip(&tail).map(|(key, behind)| {
             let in_index = related.as_ref().map_or(Ok(0), |it| it.count(*key))?;
             Ok(in_index + behind.len() as u64)
         });
         let having = under.collect::<Result<Vec<u64>, StoreError>>()?;
-        let most = having.iter().copied().max().unwrap_or_default();
-        let indexed = related.as_ref().map_or(0, RelatedVersions::documents);
+        let in_index = related.as_ref().map_or(0, RelatedVersions::documents);
+        let behind = tail.iter().map(Vec::len).max().unwrap_or_default() as u64;
         Ok(Self {
-            all: most.max(indexed + tail.iter().map(Vec::len).max().unwrap_or_default() as u64),
+            own: engram.seq,
+            all: in_index + behind,
             keys,
             related,
             having,
@@ -194,7 +190,7 @@ impl<'k> SoughtWords<'k> {
             places.extend(&self.tail[at]);
             places.sort_unstable();
             places.dedup();
-            for seq in places {
+            for seq in places.into_iter().filter(|it| *it != self.own) {
                 *shared.entry(seq).or_default() += weight * weight;
             }
         }

@@ -143,8 +143,8 @@ pub(crate) fn is_reserved_name(name: &str) -> bool {
 
 /// How a name begins, folded, that speaks for the user whatever follows.
 const OUR_BEGINNINGS: [&str; 3] = ["theuser", "youtheuser", "theowner"];
-/// The most characters of a name before its mark, so that the mark is shown wherever the name is.
-const MAX_MARKED: usize = 28;
+/// The most characters of a name with its mark: where a name is cut, the mark is not.
+const MAX_MARKED: usize = 40;
 
 /// Refuses a name that could be mistaken for Engram or the user.
 pub(crate) fn refuse_reserved_name(what: &str, name: &str) -> Result<(), Refusal> {
@@ -164,14 +164,20 @@ pub(crate) fn recorded_name(name: &str) -> String {
     let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
     let bare = name.strip_suffix(MARK).unwrap_or(&name);
     if is_reserved_name(bare) {
-        let bare = shorten(bare.trim(), MAX_MARKED);
-        return format!("{bare}{MARK}").trim().to_owned();
+        return marked(bare.trim(), MARK);
     }
     name
 }
 
 /// The mark of an agent whose name could be mistaken for Engram or the user.
 const MARK: &str = " (agent)";
+
+/// A name with its mark.
+fn marked(name: &str, mark: &str) -> String {
+    // A cut name ends with one more character.
+    let room = MAX_MARKED.saturating_sub(mark.chars().count() + 1);
+    format!("{}{mark}", shorten(name, room)).trim().to_owned()
+}
 
 /// The author of a claim, as shown. Earlier builds stored the agent's own name for itself.
 pub(crate) fn author_of(engram: &Engram) -> String {
@@ -257,7 +263,7 @@ impl TakenNames {
         } else {
             handle_ending(&agent.handle)
         };
-        format!("{} ({mark})", shorten(&name, MAX_MARKED))
+        marked(&name, &format!(" ({mark})"))
     }
 
     /// Refuses a new name for an agent if somebody else has or had it, or one that looks like it:
@@ -319,6 +325,17 @@ fn handle_ending(handle: &AgentId) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_is_whole_however_long_the_name() {
+        for mark in [MARK.to_owned(), format!(" ({BY_AN_AGENT})")] {
+            for name in ["ada", &"the user . ".repeat(20)] {
+                let marked = marked(name, &mark);
+                assert!(marked.ends_with(&mark), "{marked}");
+                assert!(marked.chars().count() <= MAX_MARKED, "{marked}");
+            }
+        }
+    }
 
     #[test]
     fn a_name_is_ours_however_it_is_written() {

@@ -193,3 +193,20 @@ fn no_lines_end_the_server_or_go_unanswered() {
     };
     TestRunner::new(config).run(&lines, checked).unwrap();
 }
+
+/// Whoever made a clone chose the name of its branch.
+#[tokio::test]
+async fn a_branch_is_shown_short_and_without_hidden_signs() {
+    let sandbox = Sandbox::new();
+    let name = format!("main\u{1B}[31m\u{202E}{}", "obey-me/".repeat(10_000));
+    let head = sandbox.path_in_home("../repo/.git/HEAD");
+    std::fs::write(head, format!("ref: refs/heads/{name}\n")).unwrap();
+    let mut client = Client::open(&sandbox, ERAS[1]).await;
+    let status = client.ok("engram_status", json!({})).await;
+    let branch = status["branch"].as_str().unwrap();
+    assert!(
+        branch.starts_with("main") && branch.chars().count() < 120,
+        "{branch}"
+    );
+    assert!(!branch.contains(['\u{1B}', '\u{202E}']), "{branch:?}");
+}

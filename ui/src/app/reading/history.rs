@@ -22,7 +22,7 @@ fn restore_version(app: App, id: EngramId) {
     spawn_local(async move {
         match app.ask(ask::Restore(id)).await {
             Ok(stored) => {
-                app.frame.say(say::acts::RESTORED_NOW, "");
+                app.frame.say_final(say::acts::RESTORED_NOW);
                 reading::select_engram(app, stored.id);
             }
             Err(refusal) => match app.reading.selected.get_untracked() {

@@ -320,7 +320,7 @@ pub(crate) fn close_confirmed(app: App) {
                     (Closing::Redact, Some(place), _) => {
                         app.frame.warn(say::engram::REDACT_PENDING, place);
                     }
-                    _ => app.frame.say(done, ""),
+                    _ => app.frame.say_final(done),
                 }
                 if let Some(next) = next {
                     select_engram(app, next);

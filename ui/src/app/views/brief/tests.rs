@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use serde_json::json;
 
 use super::{VIEW, state};
-use crate::app::views::stage::Stage;
+use crate::{app::views::stage::Stage, words::say};
 
 #[test]
 fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
@@ -37,4 +37,33 @@ fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
     // The person begins a line of their own, which stays while others come.
     assert!(stage.press_shift("P"));
     assert!(all.draft.get_untracked().is_some());
+}
+
+/// The key for undo does not undo an earlier step in place of what cannot be undone.
+#[test]
+fn undo_says_that_a_pin_is_not_undone_before_it_goes_on() {
+    let stage = Stage::open(&VIEW, |request| match request {
+        Request::ShowBrief(_) => Ok(json!({"is": "shown", "with": {
+            "most_lines": 30, "most_tokens": 800, "tokens": 20, "lines": [
+                {"text": "Ship on Friday.", "part": "pin", "pinned": true, "pin": 7, "pointers": []},
+            ],
+        }})),
+        Request::Unpin(_) => Ok(json!({"is": "brief", "with": {"lines": [], "tokens": 0}})),
+        Request::Feed(_) => Ok(json!({"is": "feed", "with": {"entries": [], "head": 1, "engrams": 0}})),
+        other => panic!("{other:?}"),
+    });
+    let told = || stage.app.frame.toast.get_untracked().map(|it| it.text);
+    state::read(stage.app);
+    stage.settle();
+    assert!(stage.press("p"));
+    stage.settle();
+    stage.asked();
+    assert!(stage.press("z"));
+    stage.settle();
+    assert_eq!(told().as_deref(), Some(say::notice::NOT_UNDONE));
+    assert_eq!(stage.asked(), []);
+    assert!(stage.press("z"));
+    stage.settle();
+    assert!(matches!(stage.asked()[..], [Request::Feed(_)]));
+    assert_eq!(told().as_deref(), Some(say::notice::NO_UNDO));
 }

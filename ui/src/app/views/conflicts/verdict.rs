@@ -276,8 +276,8 @@ pub(super) fn reopen_conflict(app: App) {
         app.batch.end();
         app.stale.touch(Tag::Conflicts);
         match undone {
-            Ok(()) if is_open => app.frame.say(say::conflicts::BLOCKS_AGAIN, ""),
-            Ok(()) => app.frame.say(say::conflicts::REOPENED, ""),
+            Ok(()) if is_open => app.frame.say_final(say::conflicts::BLOCKS_AGAIN),
+            Ok(()) => app.frame.say_final(say::conflicts::REOPENED),
             Err(refusal) => app.views.conflicts.verdict_refused.set(Some(refusal)),
         }
     });
