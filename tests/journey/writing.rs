@@ -251,6 +251,10 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
     wait_for_focus(&desk, "new-evidence");
     let completed = text_of(&desk, "new-evidence");
     assert!(completed.starts_with("repo:src/moved.rs"), "{completed}");
+    // Lines are typed before the commit.
+    desk.window.keys("#L2");
+    let completed = text_of(&desk, "new-evidence");
+    assert_eq!(completed, "repo:src/moved.rs#L2@HEAD");
     desk.window.click("#new-evidence");
     write(&desk, "repo:src/nothing.rs#L1@HEAD");
     desk.window.control(ENTER);

@@ -9,6 +9,8 @@ use crate::words::{self, say};
 pub struct BatchOutcome<T, D> {
     /// What was done, with the results.
     pub done: Vec<(T, D)>,
+    /// What had ended before its turn came, because of what was done to another.
+    pub over: Vec<T>,
     /// What was refused for a reason of its own.
     pub refused: Vec<T>,
     /// Why the first of them was refused.
@@ -25,6 +27,7 @@ impl<T, D> BatchOutcome<T, D> {
         all.reverse();
         Self {
             done: Vec::new(),
+            over: Vec::new(),
             refused: Vec::new(),
             first: None,
             left: all,
@@ -45,6 +48,9 @@ impl<T, D> BatchOutcome<T, D> {
                 return false;
             }
             Ok(done) => self.done.extend(self.left.pop().map(|it| (it, done))),
+            Err(refusal) if refusal.code == Code::AlreadySettled && !self.done.is_empty() => {
+                self.over.extend(self.left.pop());
+            }
             Err(refusal) => {
                 self.refused.extend(self.left.pop());
                 self.first.get_or_insert(refusal);
@@ -55,7 +61,7 @@ impl<T, D> BatchOutcome<T, D> {
 
     /// The total number.
     pub fn len(&self) -> usize {
-        self.done.len() + self.refused.len() + self.left.len()
+        self.done.len() + self.over.len() + self.refused.len() + self.left.len()
     }
 
     /// Whether there were none.
@@ -63,17 +69,21 @@ impl<T, D> BatchOutcome<T, D> {
         self.len() == 0
     }
 
-    /// Whether all was done.
+    /// Whether nothing is left to do.
     pub fn is_whole(&self) -> bool {
-        self.done.len() == self.len()
+        self.done.len() + self.over.len() == self.len()
     }
 
     /// Returns how many of these were done, and why the rest were not.
     pub fn in_words(&self, done: &str, of: say::Noun) -> (String, String) {
         let number = |it: usize| words::thousands(it as u64);
+        let over = match self.over.len() {
+            0 => String::new(),
+            over => say::many::over(&number(over)),
+        };
         if self.is_whole() {
             let all = words::format_count(self.done.len() as u64, of);
-            return (format!("{done} {all}"), String::new());
+            return (format!("{done} {all}"), over);
         }
         let text = say::many::done_of(done, &number(self.done.len()), &number(self.len()));
         let reason = |refusal: &Refusal| {
@@ -94,6 +104,7 @@ impl<T, D> BatchOutcome<T, D> {
                 because.as_deref(),
             ));
         }
+        why.extend((!over.is_empty()).then_some(over));
         (text, why.join(" "))
     }
 }
@@ -173,6 +184,14 @@ mod tests {
             assert_eq!(text, "Confirmed 212 of 1,000");
             assert_eq!(why, "Not done: 788. It is over. Look again.");
         }
+        // A verdict on the first conflict closed the second.
+        let mut outcome = BatchOutcome::of(vec![1, 2]);
+        outcome.answer(Ok(()));
+        outcome.answer(Err(refused(Code::AlreadySettled)));
+        assert!(outcome.is_whole());
+        let (text, why) = outcome.in_words("Settled", say::CONFLICTS);
+        assert_eq!(text, "Settled 1 conflict");
+        assert_eq!(why, "1 had already closed.");
         // Stopped by the person.
         let mut outcome = BatchOutcome::of(vec![1, 2, 3]);
         assert!(outcome.answer(Ok(())));

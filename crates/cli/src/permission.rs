@@ -103,8 +103,9 @@ pub(crate) fn requests_text(reply: &RequestsReply) -> String {
             state => format!(", {state}"),
         };
         let mut out = format!(
-            "{}  {}{state}\n  {}, {} tokens",
+            "{}  {}  {}{state}\n  {}, {} tokens",
             request.id,
+            request.asked_at.strftime("%Y-%m-%d %H:%M:%S"),
             one_line(agent_text(&request.label, &request.agent, None)),
             one_line(&request.pointer),
             request.tokens

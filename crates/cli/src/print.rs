@@ -477,9 +477,7 @@ fn agents_text(page: &AgentsReply) -> String {
             permission::agent_text(&agent.name, &agent.handle, agent.role.as_deref()),
             parent.unwrap_or_default()
         );
-        let did = agent
-            .did
-            .map_or("nothing yet".to_owned(), |it| it.to_string());
+        let did = agent.did.map_or("nothing yet", OperationKind::act_in_words);
         format!(
             "{}  {}\n  last: {did}, {} stored, {}",
             agent.last_call.strftime("%Y-%m-%d %H:%M:%S"),

@@ -225,6 +225,7 @@ fn grant_wanted_of(issue: &IssueGrantArgs) -> Result<GrantWanted, Refusal> {
         code_chars: issue.code,
         ttl: issue.ttl.clone(),
         by: issue.by.clone().map(AgentId),
+        replaces: None,
     })
 }
 

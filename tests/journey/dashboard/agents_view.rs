@@ -189,7 +189,7 @@ fn an_agent_is_renamed_hidden_and_closed() {
         assert!(
             window
                 .text("[data-testid=agent-detail]")
-                .contains("last call")
+                .contains("last active")
         );
         engram.json(&["agents", "open", "demo"]);
         window.wait("[...document.querySelectorAll('[data-testid=agent] b')].some(it => it.textContent === 'demo')");
@@ -198,7 +198,7 @@ fn an_agent_is_renamed_hidden_and_closed() {
         assert!(
             !window
                 .text("[data-testid=agent-detail]")
-                .contains("last call")
+                .contains("last active")
         );
         window.script("[...document.querySelectorAll('[data-testid=agent]')].find(it => it.textContent.includes('auditor')).click()", json!([]));
         window.wait(&format!("{open} === 'auditor'"));

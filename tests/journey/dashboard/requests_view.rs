@@ -196,7 +196,7 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         connect(engram, "claude-code", &lines[..1]);
         window.by(hand, "G", "hand-on");
         window.wait(&notice("Transferred"));
-        window.wait("document.querySelector('[data-testid=state]')?.textContent === 'revoked'");
+        window.wait("document.querySelector('[data-testid=state]')?.textContent === 'transferred'");
         let grants = engram.json(&["grant", "list"]);
         let agents = engram.json(&["agents"]);
         let newest = &agents["agents"][0]["agent"];
@@ -218,6 +218,13 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         window.find("[data-testid=hand-on]");
         window.by(hand, "G", "hand-on");
         window.wait(&notice("has not connected again"));
+        // A grant for a connection that has ended says so at once.
+        connect(engram, "zed", &calls);
+        connect(engram, "zed", &lines[..1]);
+        window.wait(&requests_are(1, 2));
+        window.click("[data-testid=request][data-state=waiting]");
+        window.by(hand, "y", "grant");
+        window.wait(&notice("That connection has ended"));
     });
 }
 

@@ -119,6 +119,17 @@ pub(crate) fn select_text(id: &str) {
     }
 }
 
+/// Focuses a field, with the caret before this UTF-16 unit of its text.
+pub(crate) fn focus_at(id: &str, at: u32) {
+    focus(id);
+    let field = element(id);
+    if let Some(field) = field.and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok())
+        && let Err(error) = field.set_selection_range(at, at)
+    {
+        log(&format!("the caret stays where it is: {error:?}"));
+    }
+}
+
 /// Whether nothing has the focus.
 pub(crate) fn is_nowhere() -> bool {
     let active = page().and_then(|it| it.active_element());

@@ -63,6 +63,9 @@ pub fn evidence(engram: &Engram, is_unavailable: bool) -> (&'static str, &'stati
     if engram.asked.is_some() && is_drifted(engram) {
         return (say::state::ASKED, "word moved");
     }
+    if engram.answer.is_some() && is_drifted(engram) {
+        return (say::state::ANSWERED, "word ok");
+    }
     let class = match health.standing {
         Evidence::NeedsReverification => "word warn",
         Evidence::EvidenceGone => "word bad",
@@ -209,6 +212,15 @@ mod tests {
         ] {
             let (word, class) = evidence(&todo(tag, standing), false);
             assert_eq!(class, want, "{tag} {standing:?}: {word}");
+        }
+        // An agent answered: the person decides what that means for the claim.
+        for (standing, want) in [("needs_reverification", "word ok"), ("holds", "word well")] {
+            let mut claim = todo("build", Some(standing));
+            claim.answer = serde_json::from_value(serde_json::json!({
+                "id": format!("{:026}", 2), "claim": "It is.", "by": "ada", "at": "2026-11-20T10:00:00Z"
+            }))
+            .unwrap();
+            assert_eq!(evidence(&claim, false).1, want, "{standing}");
         }
     }
 

@@ -20,6 +20,16 @@ pub use self::{
 use engram_model::{Engram, Kind, is_hidden};
 pub use engram_model::{format_count, thousands, visible};
 
+/// The title of the page on a repository in which this many conflicts and requests wait.
+pub fn title(repository: Option<&str>, waiting: u64) -> String {
+    let name = repository.unwrap_or(say::status::NO_REPOSITORY);
+    if waiting > 0 {
+        format!("({}) {name} — Engram", thousands(waiting))
+    } else {
+        format!("{name} — Engram")
+    }
+}
+
 /// What became of a claim, as it is shown on its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -217,6 +227,13 @@ mod tests {
         ] {
             assert_eq!(format_count(number, say::ENGRAMS), want);
         }
+    }
+
+    #[test]
+    fn a_page_is_titled_by_its_repository_and_what_waits() {
+        assert_eq!(title(Some("shop"), 0), "shop — Engram");
+        assert_eq!(title(Some("shop"), 1200), "(1,200) shop — Engram");
+        assert_eq!(title(None, 0), "no repository — Engram");
     }
 
     #[test]

@@ -293,8 +293,6 @@ fn the_number_of_packages_only_falls() {
     }
 }
 
-// 590 packages, those that tests share, three for comparing look-alike names, and those for
-// measuring.
 const PACKAGES: usize = 599;
 const UI_PACKAGES: usize = 190;
 

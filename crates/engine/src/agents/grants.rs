@@ -68,6 +68,8 @@ struct GrantDraft<'a> {
     ttl: Option<&'a Ttl>,
     by: Option<&'a AgentId>,
     request: Option<String>,
+    /// The grant that it replaces.
+    replaces: Option<&'a str>,
     /// A copy that is stored with it.
     copy: Option<&'a Snapshot>,
 }
@@ -97,13 +99,18 @@ pub(crate) fn give_grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantRepl
             ));
         }
     };
-    issue(cx, &active, None, |_| {
+    let now = cx.engine.world.now();
+    issue(cx, &active, None, |tx| {
+        if let Some(replaced) = &ask.replaces {
+            refuse_irrevocable(cx, tx, active.project, replaced, now)?;
+        }
         Ok(GrantDraft {
             to: &ask.to,
             wish: &wish,
             ttl: ask.ttl.as_ref(),
             by: ask.by.as_ref(),
             request: None,
+            replaces: ask.replaces.as_deref(),
             copy: copy.as_ref(),
         })
     })
@@ -127,6 +134,7 @@ pub(crate) fn approve_request(cx: &Context<'_>, ask: &GrantAnswer) -> Result<Gra
             ttl: ask.ttl.as_ref(),
             by: None,
             request: Some(ask.id.clone()),
+            replaces: None,
             copy: None,
         })
     })
@@ -164,6 +172,7 @@ fn issue<'a>(
             expires_at,
             spent: false,
             revoked: false,
+            transferred_to: None,
         };
         let pointer = match wanted.wish {
             GrantWish::Read { pointer, .. } => Some(pointer),
@@ -175,6 +184,7 @@ fn issue<'a>(
             grant: grant.clone(),
             token: token_digest(&token),
             request: wanted.request,
+            replaces: wanted.replaces.map(str::to_owned),
         })));
         Ok(Plan::of(private_entries(entries, &said_by), grant))
     })?
@@ -274,25 +284,38 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let active = cx.active_project(true)?;
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     decide::plan_and_commit(cx, &active, |tx, _| {
-        let none = || no_such("grant", id);
-        let grant = tx.grants().find(active.project, id)?.ok_or_else(none)?;
-        let to = known_to(cx.caller, tx, active.project, &grant.to)?;
-        let to = kin_of(to.ok_or_else(none)?);
-        refuse_revoke(cx.caller, &grant, &to)?;
-        let state = expire_overdue(tx, grant, now)?.state(now);
-        if state != GrantState::Open {
-            return Err(Refusal::new(
-                Code::NotFound,
-                format!("the grant is already {state}"),
-                "Nothing was changed; it can no longer be used.",
-            ));
-        }
+        refuse_irrevocable(cx, tx, active.project, id, now)?;
         Ok(Plan::of(
             private_entries(vec![Operation::Revoked(id.to_owned())], &by),
             (),
         ))
     })?;
     Ok(state_reply(id, GrantState::Revoked.as_str()))
+}
+
+/// Refuses a grant that the caller may not end, or that has ended.
+fn refuse_irrevocable(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    id: &str,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let none = || no_such("grant", id);
+    let grant = tx.grants().find(project, id)?.ok_or_else(none)?;
+    let to = known_to(cx.caller, tx, project, &grant.to)?;
+    let to = kin_of(to.ok_or_else(none)?);
+    refuse_revoke(cx.caller, &grant, &to)?;
+    let state = expire_overdue(tx, grant, now)?.state(now);
+    if state == GrantState::Open {
+        Ok(())
+    } else {
+        Err(Refusal::new(
+            Code::NotFound,
+            format!("the grant is already {state}"),
+            "Nothing was changed; it can no longer be used.",
+        ))
+    }
 }
 
 /// Asks for a grant for one read. A request for the same pointer that already waits is kept.
@@ -507,6 +530,7 @@ fn shown_grant(grant: GrantRecord, now: Timestamp) -> GrantTold {
         expires_at: grant.expires_at,
         by: grant.by,
         state,
+        transferred_to: grant.transferred_to,
     }
 }
 

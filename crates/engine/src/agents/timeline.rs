@@ -125,6 +125,7 @@ fn act_of(
             ActOf::Read {
                 pointer: read.pointer,
                 tokens: read.tokens,
+                cut: read.cut,
                 grant: read.grant,
             },
         ),

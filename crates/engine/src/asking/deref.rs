@@ -256,6 +256,7 @@ fn charge_read(
         pointer: mask(&reply.pointer).text,
         digest: reply.content_digest.clone(),
         tokens: reply.tokens,
+        cut: reply.truncated,
         ..Read::default()
     };
     let Some((payer, seen)) = paying else {

@@ -356,17 +356,15 @@ fn new_version(
         Some(agent) => Some(agent.handle.clone()),
         None => same.and_then(|it| it.agent.clone()),
     };
-    // A user's correction keeps the claim's run and, for a to-do, the claim that it asks about.
+    // A user's correction keeps the claim's run.
     let of = head.filter(|_| agent.is_none());
     let said_in = agent.map_or_else(|| of.and_then(|it| it.run), |agent| Some(agent.run));
     let (provenance, whose, run, asks) = match claim.occasion {
         Occasion::Confirmed(of) => (of.provenance.clone(), of.agent.clone(), of.run, of.asks),
         Occasion::Asks(of) => (said, said_by, of.run, Some(of.lineage_id)),
         Occasion::Said | Occasion::SaidWith(_) => {
-            // An agent's answer to a to-do is about the same claim.
-            let answered = head.filter(|it| agent.is_some() && it.is_question());
-            let asks = of.or(answered).and_then(|it| it.asks);
-            (said, said_by, said_in, asks)
+            // What corrects a to-do or an answer is about the same claim, whoever says it.
+            (said, said_by, said_in, head.and_then(|it| it.asks))
         }
     };
     let ttl = match (&new.ttl, ephemeral) {

@@ -196,6 +196,7 @@ fn plan_offers(
             grant,
             token: token_digest(token),
             request: None,
+            replaces: None,
         })));
         tokens.push(token.clone());
     }
@@ -225,6 +226,7 @@ fn new_grant(
         expires_at,
         spent: false,
         revoked: false,
+        transferred_to: None,
     })
 }
 

@@ -8,7 +8,8 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-/// The least sum of a stretch of code, in log-odds; 4 of 2,000 real sentences reach it.
+/// The least sum of a stretch of code, in log-odds. `docs/accuracy.md` says how many real sentences
+/// reach it.
 const CODE: f32 = 14.0;
 
 /// The most times a word counts for code within the last [`LATELY`] such words, since mere

@@ -109,6 +109,9 @@ pub struct GrantWanted {
     /// In whose name the user gives it; an agent gives it in its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<AgentId>,
+    /// The open grant that it replaces: that one ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
 }
 
 /// A grant that was given.
@@ -166,6 +169,9 @@ pub struct GrantTold {
     pub by: Option<AgentId>,
     /// Its status.
     pub state: GrantState,
+    /// The agent that got a grant in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transferred_to: Option<AgentId>,
 }
 
 words!(

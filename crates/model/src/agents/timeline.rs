@@ -52,6 +52,9 @@ pub enum ActOf {
         pointer: String,
         /// Tokens of the excerpt.
         tokens: u32,
+        /// Whether the excerpt ended before the span did.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
         /// The grant that paid; if absent, the turn's budget paid.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grant: Option<String>,

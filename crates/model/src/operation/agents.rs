@@ -45,6 +45,9 @@ pub struct Read {
     /// Tokens of the excerpt.
     #[serde(default)]
     pub tokens: u32,
+    /// Whether the excerpt ends before the span does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
     /// The turn that paid; `None` for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
@@ -275,6 +278,9 @@ pub struct NewGrant {
     /// The request that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+    /// The grant that it replaces, which ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
 }
 
 /// A refusal because of a budget.

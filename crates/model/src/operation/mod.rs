@@ -193,6 +193,31 @@ enum Mark {
 }
 
 impl OperationKind {
+    /// What an agent did that caused such an entry, for people; empty for what agents do not cause.
+    pub fn act_in_words(self) -> &'static str {
+        match self {
+            Self::Stored => "stored a claim",
+            Self::Corroborated => "repeated a claim",
+            Self::Forgotten => "forgot a claim",
+            Self::Promoted => "made a claim durable",
+            Self::Dereferenced => "read a source",
+            Self::Noted => "recorded an event",
+            Self::Joined => "began a turn",
+            Self::Opened => "opened an agent",
+            Self::AgentChanged => "changed an agent",
+            Self::Requested => "asked to read more",
+            Self::Granted => "granted a request",
+            Self::Denied => "denied a request",
+            Self::Revoked => "revoked a grant",
+            Self::Refused => "was refused: over budget",
+            Self::Pinned => "pinned a line of the brief",
+            Self::Unpinned => "unpinned a line of the brief",
+            Self::Sent => "sent a message",
+            Self::Reached => "got a line of the brief",
+            _ => "",
+        }
+    }
+
     /// Whether readers of the journal see it. Other operations are bookkeeping.
     pub fn is_told(self) -> bool {
         self.readers() != Readers::Nobody

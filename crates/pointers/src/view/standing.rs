@@ -2,6 +2,8 @@
 //! or gone, and how they changed. Lines are followed as by [`crate::Anchors`]; a text that cannot
 //! be followed (UTF-16, very large) is compared at its old place.
 
+use std::ops::Range;
+
 use engram_model::{DiffSide, Lines, Pin, Pointer, Reading, Refusal, SourceLine, SpanNow, Target};
 use git2::{DiffLineType, DiffOptions, Patch};
 
@@ -327,17 +329,41 @@ fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>)
     }
     let numbers = || all[first..=last].iter().filter_map(|it| it.now);
     let there = numbers().min().zip(numbers().max());
-    let from = first.saturating_sub(CONTEXT as usize);
-    let to = (last + 1 + CONTEXT as usize).min(all.len());
     (
-        &all[from..to],
+        &all[with_surroundings(all, first, last)],
         there.map(|(start, end)| Lines { start, end }),
     )
 }
 
+/// Returns the range of these lines with their surroundings. It cuts no change in two: lines that
+/// were replaced would look deleted. A change that begins in `first..=last` is whole, and one that
+/// only the surroundings would cut is left out.
+fn with_surroundings(all: &[ComparedLine], mut first: usize, mut last: usize) -> Range<usize> {
+    let is_changed = |at: usize| all.get(at).is_some_and(|it| it.side != DiffSide::Both);
+    while first > 0 && is_changed(first) && is_changed(first - 1) {
+        first -= 1;
+    }
+    while is_changed(last) && is_changed(last + 1) {
+        last += 1;
+    }
+    let mut from = first.saturating_sub(CONTEXT as usize);
+    if from > 0 && is_changed(from - 1) {
+        while from < first && is_changed(from) {
+            from += 1;
+        }
+    }
+    let mut to = (last + 1 + CONTEXT as usize).min(all.len());
+    if is_changed(to) {
+        while to > last + 1 && is_changed(to - 1) {
+            to -= 1;
+        }
+    }
+    from..to
+}
+
 /// Returns the first change that is too long to send in full; only the beginning of each of its
 /// sides is sent.
-fn long_change(part: &[ComparedLine]) -> Option<std::ops::Range<usize>> {
+fn long_change(part: &[ComparedLine]) -> Option<Range<usize>> {
     let mut from = 0;
     for run in part.chunk_by(|a, b| (a.side == DiffSide::Both) == (b.side == DiffSide::Both)) {
         let range = from..from + run.len();

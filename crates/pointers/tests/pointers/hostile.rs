@@ -231,12 +231,12 @@ fn what_is_not_in_git_comes_from_the_shelf() {
         (
             "sam:decision:other@2026-01-08".to_owned(),
             Code::PointerNotFound,
-            "engram note --kind decision --slug other",
+            "a note that was just stored",
         ),
         (
             "sam:decision:domain@2026-01-09".to_owned(),
             Code::PointerNotFound,
-            "engram note",
+            "Check its kind, slug and date",
         ),
         (
             "url:https://example.org/".to_owned(),

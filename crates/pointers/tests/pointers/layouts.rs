@@ -119,7 +119,12 @@ fn what_is_no_repository_is_said() {
         );
     }
     let result = resolve(None, &Stored::default(), &"repo:a@HEAD".parse().unwrap());
-    refused(result, "no repository", Code::RepoUnavailable, "--repo");
+    refused(
+        result,
+        "no repository",
+        Code::RepoUnavailable,
+        "start Engram in a git repository",
+    );
 }
 
 #[test]

@@ -141,6 +141,45 @@ fn what_changed_is_told_with_both_numbers() {
     }
 }
 
+/// A change at the edge is shown whole or not at all: half of one would look like a deletion.
+#[test]
+fn no_change_is_cut_by_the_edge_of_what_is_shown() {
+    let then: Vec<String> = (1..=20).map(|it| format!("line {it}")).collect();
+    let changed = |lines: std::ops::RangeInclusive<usize>| -> String {
+        let now = |it: usize| {
+            let word = if lines.contains(&it) { "other" } else { "line" };
+            format!("{word} {it}\n")
+        };
+        (1..=20).map(now).collect()
+    };
+    for (lines, also, removed, added) in [
+        // The surroundings end within the second change, which is left out.
+        (5..=5, 8..=14, 1, 1),
+        // The change goes on after the span.
+        (5..=9, 5..=9, 5, 5),
+        (3..=5, 3..=5, 3, 3),
+    ] {
+        let text = then.join("\n") + "\n";
+        let fixture = Fixture::with(&[("a.txt", text.as_bytes())]);
+        let both = changed(lines.clone());
+        let both: String = (both.lines().zip(changed(also.clone()).lines()))
+            .map(|(one, other)| {
+                if one.starts_with("other") { one } else { other }.to_owned() + "\n"
+            })
+            .collect();
+        fixture.write("a.txt", both.as_bytes());
+        let got = now(&fixture, "repo:a.txt#L4-L5@HEAD").unwrap();
+        let count = |side: DiffSide| got.changes.iter().filter(|it| it.side == side).count();
+        let counts = (count(DiffSide::Removed), count(DiffSide::Added));
+        assert_eq!(
+            counts,
+            (removed, added),
+            "{lines:?} {also:?}: {:?}",
+            got.changes
+        );
+    }
+}
+
 #[test]
 fn what_is_in_no_tree_has_no_standing() {
     let fixture = Fixture::with(&[("a.txt", b"a\n")]);

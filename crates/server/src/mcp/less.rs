@@ -247,6 +247,7 @@ impl From<LessIssueGrantArguments> for GrantWanted {
             code_chars: None,
             ttl: grant.ttl,
             by: None,
+            replaces: None,
         }
     }
 }

@@ -84,6 +84,7 @@ impl Surface for Spoken {
             code_chars,
             ttl: None,
             by: None,
+            replaces: None,
         };
         let issued = self
             .sandbox

@@ -32,6 +32,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../schema/022.sql"),
     include_str!("../schema/023.sql"),
     include_str!("../schema/024.sql"),
+    include_str!("../schema/025.sql"),
 ];
 
 /// From this step on, the journal has everything that the tables hold.

@@ -322,6 +322,12 @@ impl Applied<'_> {
                 grant.expires_at.as_microsecond(),
             ],
         )?;
+        if let Some(replaced) = &new_grant.replaces {
+            self.run(
+                "UPDATE grant SET revoked = ?2, transferred_to = ?3 WHERE id = ?1 AND revoked IS NULL",
+                params![replaced, self.seq, grant.to.0],
+            )?;
+        }
         match &new_grant.request {
             Some(id) => self.answer(id, RequestState::Granted),
             None => Ok(()),

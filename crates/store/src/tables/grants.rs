@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// The columns of a grant, for [`grant_row`].
-const GRANT: &str = "id, agent, by, pointer, most, issued_at, expires_at, spent, revoked";
+const GRANT: &str =
+    "id, agent, by, pointer, most, issued_at, expires_at, spent, revoked, transferred_to";
 
 type GrantRow = (
     String,
@@ -24,6 +25,7 @@ type GrantRow = (
     i64,
     Option<i64>,
     Option<i64>,
+    Option<String>,
 );
 
 fn grant_row(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
@@ -31,7 +33,7 @@ fn grant_row(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
 }
 
 fn grant(
-    (id, to, by, pointer, most, issued_at, expires_at, spent, revoked): GrantRow,
+    (id, to, by, pointer, most, issued_at, expires_at, spent, revoked, transferred_to): GrantRow,
 ) -> Result<GrantRecord> {
     Ok(GrantRecord {
         id,
@@ -48,6 +50,7 @@ fn grant(
         expires_at: timestamp(expires_at)?,
         spent: spent.is_some(),
         revoked: revoked.is_some(),
+        transferred_to: transferred_to.map(AgentId),
     })
 }
 

@@ -259,9 +259,11 @@ fn granted_operation(id: &str, digest: &str, what: GrantKind, request: Option<&s
             expires_at: now() + jiff::SignedDuration::from_mins(10),
             spent: false,
             revoked: false,
+            transferred_to: None,
         },
         token: digest.to_owned(),
         request: request.map(str::to_owned),
+        replaces: None,
     }))
 }
 
@@ -306,6 +308,11 @@ fn permissions_are_made_again_from_the_journal() {
         }),
     ];
     tell(&store, answers);
+    let mut replacing = granted_operation("g4", "04", line(), None);
+    if let Operation::Granted(new_grant) = &mut replacing {
+        new_grant.replaces = Some("g3".to_owned());
+    }
+    tell(&store, [replacing]);
     for grant in [Some("g1"), None] {
         let read = Read {
             turn: Some("t1".to_owned()),
@@ -326,7 +333,8 @@ fn permissions_are_made_again_from_the_journal() {
     let stand = || {
         ask(&store, |reader| {
             let grants = reader.grants().list(PROJECT, None, 10)?;
-            let states: Vec<_> = grants.iter().map(|it| it.state(now())).collect();
+            let state = |it: &GrantRecord| (it.state(now()), it.transferred_to.is_some());
+            let states: Vec<_> = grants.iter().map(state).collect();
             let requests = reader.grants().requests(PROJECT, None, true, 10)?;
             let requests: Vec<_> = requests
                 .into_iter()
@@ -345,7 +353,12 @@ fn permissions_are_made_again_from_the_journal() {
     };
     let why = "why".to_owned();
     let expected = (
-        vec![GrantState::Open, GrantState::Revoked, GrantState::Spent],
+        vec![
+            (GrantState::Open, false),
+            (GrantState::Revoked, true),
+            (GrantState::Revoked, false),
+            (GrantState::Spent, false),
+        ],
         1,
         1,
         Some(GrantKind::Code { chars: 90 }),

@@ -302,7 +302,7 @@ pub(crate) fn undo_last(app: App) {
                     app.reading.returned.set(Some(id));
                 }
             }
-            (true, _) => app.frame.say(&text, ""),
+            (true, _) => app.frame.say(&text, &why),
             (false, _) => {
                 app.frame.say_all_done(&text, &why, true, outcome.left);
                 app.frame.undo_of.set_value(of);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use engram_model::StatusReply;
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 
 use super::{rail, room, states, status_line::StatusLine};
@@ -15,6 +16,7 @@ use crate::app::{
     views::{View, feed},
     write,
 };
+use crate::words;
 
 #[component]
 pub(crate) fn Window() -> impl IntoView {
@@ -30,6 +32,7 @@ pub(crate) fn Window() -> impl IntoView {
     follow_page(app);
     feed::follow_presence(app);
     follow_address(app);
+    follow_title(app);
     spawn_local(async move {
         dom::fonts_ready().await;
         app.backend().ready().await;
@@ -110,6 +113,18 @@ fn follow_page(app: App) {
     on_cleanup(move || {
         gone.remove();
         back.remove();
+    });
+}
+
+/// Titles the page after its repository, with what waits, for the tabs of a browser.
+fn follow_title(app: App) {
+    Effect::new(move |_| {
+        let named = |it: &StatusReply| it.project.as_ref().map(|it| words::visible(&it.name));
+        let name = app.status.with(|it| it.as_ref().and_then(named));
+        document().set_title(&words::title(
+            name.as_deref(),
+            repositories::count_waiting(app),
+        ));
     });
 }
 

@@ -83,11 +83,13 @@ async fn undo_step(app: App, step: Step) {
     if !app.batch.begin(say::many::UNDOING, 1) {
         return;
     }
-    let words = match step.words.as_str() {
-        "" => read_words(app, step.of).await,
-        words => words.to_owned(),
+    let undone = reverse(app, reversal.clone()).await;
+    let words = match (&reversal, step.words.as_str()) {
+        // What holds again, not what it replaced.
+        (Reversal::Restore(id), _) => read_words(app, StepSubject::Claim(*id)).await,
+        (_, "") => read_words(app, step.of).await,
+        (_, words) => words.to_owned(),
     };
-    let undone = reverse(app, reversal).await;
     app.batch.end();
     app.stale.touch(Tag::Conflicts);
     match undone {

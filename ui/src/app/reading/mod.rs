@@ -288,6 +288,18 @@ pub(crate) fn ask_to_close(app: App, closing: Closing) {
     if closing.is_for(&engram) {
         app.reading.refused.set(None);
         app.reading.closing.set(Some((engram.id, closing)));
+    } else {
+        say_over(app, &engram);
+    }
+}
+
+/// Says why a claim that has ended, or was erased, cannot be changed.
+pub(crate) fn say_over(app: App, engram: &Engram) {
+    if engram.redacted {
+        app.frame.warn(say::engram::IS_ERASED, "");
+    } else {
+        app.frame
+            .warn(say::engram::IS_OVER, say::engram::IS_OVER_HINT);
     }
 }
 

@@ -204,15 +204,19 @@ impl Offers {
         });
     }
 
-    /// Takes an offer; after a file, the name of a test is still to come.
+    /// Takes an offer. What may still come is typed where the caret is: the name of a test after
+    /// its file, lines before the commit.
     fn take(self, offer: String) {
+        let pin = offer.rfind('@').unwrap_or(offer.len());
+        let at = offer[..pin].encode_utf16().count() as u32;
         if offer.ends_with("::") {
             self.follow(offer);
         } else {
             self.app.write.new.update(|it| it.pointer = offer);
             self.leave();
         }
-        dom::focus(EVIDENCE);
+        // The field gets its text first.
+        dom::next_frame(move || dom::focus_at(EVIDENCE, at));
     }
 
     fn leave(self) {

@@ -60,10 +60,13 @@ pub(crate) fn correct(app: App) {
 
 /// Begins a correction; returns whether there is a claim to correct.
 pub(crate) fn begin_correction(app: App) -> bool {
-    let engram = untrack(|| reading::current_engram(app)).filter(|it| Closing::Forget.is_for(it));
-    let Some(engram) = engram else {
+    let Some(engram) = untrack(|| reading::current_engram(app)) else {
         return false;
     };
+    if !Closing::Forget.is_for(&engram) {
+        reading::say_over(app, &engram);
+        return false;
+    }
     app.reading.closing.set(None);
     app.write.corrections.update(|all| {
         let begun = all.entry(engram.id).or_insert_with(|| Correction {

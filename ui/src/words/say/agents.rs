@@ -1,7 +1,5 @@
 //! The agents.
 
-use engram_model::OperationKind;
-
 pub const TITLE: &str = "Agents";
 pub const COUNTS: &str = "Agents that were opened here, or stored or read something";
 pub const LABEL: &str = "Agents, most recent first";
@@ -14,7 +12,7 @@ pub const CONNECT: &str = "To connect one, press `Ctrl K` and choose “Connect 
 pub const ROLE: &str = "role";
 pub const PARENT: &str = "parent";
 pub const FIRST: &str = "first seen";
-pub const LAST: &str = "last call";
+pub const LAST: &str = "last active";
 pub const STORED: &str = "stored";
 pub const TURN: &str = "Spent this turn";
 pub const LAST_TURN: &str = "Spent in its last turn";
@@ -74,31 +72,6 @@ pub fn not_listed(agents: &str) -> String {
     format!("Not listed: {agents} that called earlier.")
 }
 
-/// What an agent did last.
-pub fn last_act(operation: OperationKind) -> &'static str {
-    match operation {
-        OperationKind::Stored => "stored a claim",
-        OperationKind::Corroborated => "repeated a claim",
-        OperationKind::Forgotten => "forgot a claim",
-        OperationKind::Promoted => "made a claim durable",
-        OperationKind::Dereferenced => "read a source",
-        OperationKind::Noted => "recorded an event",
-        OperationKind::Joined => "began a turn",
-        OperationKind::Opened => "opened an agent",
-        OperationKind::AgentChanged => "changed an agent",
-        OperationKind::Requested => "asked to read more",
-        OperationKind::Granted => "granted a request",
-        OperationKind::Denied => "denied a request",
-        OperationKind::Revoked => "revoked a grant",
-        OperationKind::Refused => "was refused: over budget",
-        OperationKind::Pinned => "pinned a line of the brief",
-        OperationKind::Unpinned => "unpinned a line of the brief",
-        OperationKind::Sent => "sent a message",
-        OperationKind::Reached => "got a line of the brief",
-        _ => "",
-    }
-}
-
 /// The grants of an agent: how many it can still use, and how many it used.
 pub fn grants(open: u32, used: u32) -> String {
     format!("{open} open, {used} used")
@@ -106,6 +79,11 @@ pub fn grants(open: u32, used: u32) -> String {
 
 pub fn read_source(what: &str) -> String {
     format!("read {what}")
+}
+
+/// A read whose excerpt ended before the span did.
+pub fn read_part(what: &str) -> String {
+    format!("read the beginning of {what}")
 }
 
 pub fn asked_for(what: &str) -> String {

@@ -54,6 +54,11 @@ pub fn done_of(done: &str, count: &str, of: &str) -> String {
     format!("{done} {count} of {of}")
 }
 
+/// How many had ended before.
+pub fn over(count: &str) -> String {
+    format!("{count} had already closed.")
+}
+
 pub fn refused_why(count: &str, reason: &str) -> String {
     match count {
         "1" => format!("1 was refused: {reason}"),

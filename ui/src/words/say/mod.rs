@@ -202,6 +202,7 @@ pub mod state {
     pub const GONE: &str = "evidence gone";
     pub const UNKNOWN: &str = "could not check";
     pub const ASKED: &str = "asked";
+    pub const ANSWERED: &str = "answered: review";
     pub const VERIFIED: &str = "verified";
     pub const UNVERIFIED: &str = "unverified";
     pub const MATCHES: &str = "same as when recorded";
@@ -219,6 +220,9 @@ pub mod state {
 
 /// An engram: its head, its history, and the actions on it.
 pub mod engram {
+    pub const IS_OVER: &str = "This claim no longer holds";
+    pub const IS_OVER_HINT: &str = "Press H for its history; there you can restore it.";
+    pub const IS_ERASED: &str = "This claim was erased";
     pub const LABEL: &str = "Engram";
     pub const NONE: &str = "Open an engram to see its evidence.";
     pub const EVIDENCE: &str = "Evidence";

@@ -90,6 +90,8 @@ pub fn span_fits(tokens: &str) -> String {
 
 pub const HAND_ON: &str = "Transfer";
 pub const HAND_ON_MEANS: &str = "Transfer the grant";
+pub const HAS_NEWER: &str =
+    "That connection has ended. Open the request and transfer the grant to the newer one.";
 pub const NO_NEWER: &str = "This agent has not connected again";
 pub const NO_NEWER_HINT: &str =
     "A grant can be transferred once the same client has a newer connection.";
@@ -105,6 +107,7 @@ pub mod state {
     pub const READ: &str = "granted and read";
     pub const EXPIRED: &str = "granted, expired unread";
     pub const REVOKED: &str = "revoked";
+    pub const TRANSFERRED: &str = "transferred";
     pub const DENIED: &str = "denied";
 }
 

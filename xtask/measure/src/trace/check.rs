@@ -69,7 +69,7 @@ impl TraceFigures {
             ("messages wrong on purpose, and refused; those over 800 tokens",
                 format!("{}; {}", self.refused.values().sum::<usize>(), self.too_long), "all, met"),
             ("accepted at the next try, in answer to the refusal", self.resent.to_string(), "all, met"),
-            ("claims in messages; most pointers of one",
+            ("claims in messages; most pointers in one claim",
                 format!("{}; {}", self.claims, self.most_pointers), "at most 2, met"),
             ("tokens of the accepted, once for each recipient", with_commas(self.inline), ""),
             ("tokens of the files behind their pointers, each file once for each recipient", with_commas(self.full), ""),

@@ -117,6 +117,30 @@ fn an_open_grant_serves_where_the_budget_refuses() {
     assert_eq!(spent.repo_spans.used, 1);
 }
 
+/// The new grant ends the one that it replaces, and the list says who has it now.
+#[test]
+fn a_grant_is_transferred_once_in_one_step() {
+    let (_sandbox, engine) = open_family();
+    let old = issue_grant(&engine, &USER, grant_wanted("ada", POINTER)).unwrap();
+    let transfer = |to: &str| GrantWanted {
+        replaces: Some(old.id.clone()),
+        ..grant_wanted(to, POINTER)
+    };
+    refused(
+        issue_grant(&engine, &agent_named("ada"), transfer("ada")),
+        Code::ScopeDenied,
+    );
+    let new = issue_grant(&engine, &USER, transfer("bob")).unwrap();
+    let told = engine.0.ask(&USER, ask::Grants).unwrap().grants;
+    let of = |id: &str| told.iter().find(|it| it.id == id).unwrap();
+    assert_eq!(of(&old.id).state, GrantState::Revoked);
+    let bob = AgentId("bob".to_owned());
+    assert_eq!(of(&old.id).transferred_to, Some(bob));
+    assert_eq!(of(&new.id).state, GrantState::Open);
+    assert_eq!(of(&new.id).transferred_to, None);
+    refused(issue_grant(&engine, &USER, transfer("bob")), Code::NotFound);
+}
+
 /// A grant has its own cap, whatever is left of the budget.
 #[test]
 fn a_grant_is_cut_at_its_cap() {

@@ -1,6 +1,6 @@
 //! What the user is shown of what an agent did.
 
-use engram_model::{ActOf, AgentId, Code, Timeline, TimelineOf, ask};
+use engram_model::{ActOf, AgentId, Code, Deref, PointerInput, Timeline, TimelineOf, ask};
 
 use super::read_requests::request;
 use crate::fixture::{
@@ -76,6 +76,18 @@ fn a_timeline_tells_what_an_agent_did_turn_by_turn() {
     assert_eq!(kinds(&told)[..2], ["read", "began"]);
     assert_ne!(told.acts[0].turn, told.acts[2].turn);
     assert!(told.acts.windows(2).all(|it| it[0].at >= it[1].at));
+
+    let is_cut = |told: &Timeline| matches!(told.acts[0].what, ActOf::Read { cut: true, .. });
+    assert!(!is_cut(&told));
+    let some = Deref {
+        pointer: PointerInput::Text("repo:src/lib.rs#L1-L12@HEAD".to_owned()),
+        max_tokens: Some(2),
+        turn: None,
+        budget_token: None,
+        reason: None,
+    };
+    assert!(engine.0.ask(&ada, ask::Deref(some)).unwrap().truncated);
+    assert!(is_cut(&timeline(&engine, &["ada"])));
 
     // Connections of one client are reported as one.
     engine.deref(&agent_named("bob"), POINTER).unwrap();

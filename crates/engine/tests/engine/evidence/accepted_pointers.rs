@@ -150,6 +150,7 @@ const WAYS: &[Way] = &[
             code_chars: None,
             ttl: None,
             by: None,
+            replaces: None,
         };
         at.engine.0.ask(&USER, ask::IssueGrant(wanted)).unwrap();
     }),

@@ -85,6 +85,7 @@ fn inline_code_needs_a_grant_that_one_message_spends() {
         cap_tokens: None,
         ttl: None,
         by: None,
+        replaces: None,
     };
     engine.0.ask(&USER, ask::IssueGrant(grant)).unwrap();
     refused(engine.send(&bob, code()), Code::BudgetExceeded);

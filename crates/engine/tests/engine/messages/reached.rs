@@ -122,6 +122,17 @@ fn an_answer_stands_beside_the_claim_that_its_todo_asked_about() {
     );
     // The claim is still the user's, and holds until the user decides.
     assert_eq!(told.valid_until, None);
+    // An agent that corrects its answer still answers.
+    let better = "The port is set by PORT, 8080 without it.";
+    let corrected = engine
+        .put(&ada, correction_of(answered.lineage_id, better))
+        .unwrap();
+    let answer = get().answer.unwrap();
+    assert_eq!((answer.id, &*answer.claim), (corrected.id, better));
+    let lines = engine.0.ask(&USER, ask::Brief).unwrap().lines;
+    let is_answer = |text: &str| text.contains(better) && text.contains(", answering ");
+    assert!(lines.iter().any(|it| is_answer(&it.text)), "{lines:?}");
+    refused(engine.forget(&ada, corrected.id), Code::ScopeDenied);
     let newer = engine
         .put(&USER, correction_of(claim.id, "The port is 9090."))
         .unwrap();

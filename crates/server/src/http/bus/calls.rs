@@ -243,6 +243,7 @@ pub(super) async fn grant_to_child(by: BusCaller, asked: Asked) -> BusResponse {
         code_chars: grant.code_chars,
         ttl: grant.ttl,
         by: None,
+        replaces: None,
     };
     by.answer(Request::IssueGrant(wanted)).await
 }

@@ -1,6 +1,6 @@
 //! The list of agents, most recent first.
 
-use engram_model::{AgentId, AgentStatus, Budget, Meter};
+use engram_model::{AgentId, AgentStatus, Budget, Meter, OperationKind};
 use leptos::{ev, prelude::*};
 
 use super::{VIEW, state};
@@ -129,7 +129,7 @@ fn view_content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoVie
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
         <span class="what">
-            <span class="did">{agent.did.map(say::agents::last_act)}</span>
+            <span class="did">{agent.did.map(OperationKind::act_in_words)}</span>
             <span class="space"></span>
             {if agent.until > clock.now { view_gauges(&agent.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
         </span>

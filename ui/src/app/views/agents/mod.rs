@@ -30,7 +30,10 @@ pub(crate) static VIEW: View = View {
     ),
     of: say::AGENTS,
     counted: say::agents::COUNTS,
-    count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.agents)),
+    count: |app| {
+        let counted = app.status.with(|it| it.as_ref().map_or(0, |it| it.agents));
+        app.views.agents.count_rows().unwrap_or(counted)
+    },
     step: state::step,
     panes,
     is_any_open: |app| app.views.agents.inbox.open.with(Option::is_some),

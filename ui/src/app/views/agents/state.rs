@@ -83,6 +83,16 @@ impl Agents {
         })
     }
 
+    /// How many rows are neither hidden nor closed, if all agents were read.
+    pub(super) fn count_rows(self) -> Option<u64> {
+        self.known.with(|known| {
+            let known = known.as_ref().filter(|it| it.more == 0)?;
+            let is_left_out = |it: &&AgentRow| it.agent.is_hidden || it.agent.is_closed;
+            let left_out = known.rows.iter().filter(is_left_out).count();
+            Some((known.rows.len() - left_out) as u64)
+        })
+    }
+
     /// The open agent; the first, until another is chosen.
     pub(super) fn current(self) -> Option<AgentId> {
         let order = self.order();

@@ -154,7 +154,14 @@ fn view_act(app: App, act: &AgentAct, clock: Clock) -> impl IntoView + use<> {
 /// What was done, in words; nothing for what is shown in another way.
 fn in_words(what: &ActOf) -> String {
     match what {
-        ActOf::Read { pointer, .. } => say::agents::read_source(&words::wanted_source(pointer)),
+        ActOf::Read { pointer, cut, .. } => {
+            let source = words::wanted_source(pointer);
+            if *cut {
+                say::agents::read_part(&source)
+            } else {
+                say::agents::read_source(&source)
+            }
+        }
         ActOf::Asked { pointer, .. } => say::agents::asked_for(&words::wanted_source(pointer)),
         ActOf::Message { .. } => say::agents::MESSAGE.to_owned(),
         ActOf::Refused { code, figures } => {
@@ -209,6 +216,7 @@ mod tests {
         let read = |tokens| ActOf::Read {
             pointer: String::new(),
             tokens,
+            cut: false,
             grant: None,
         };
         let turns = group(vec![

@@ -49,7 +49,9 @@ fn undo_says_that_a_pin_is_not_undone_before_it_goes_on() {
             ],
         }})),
         Request::Unpin(_) => Ok(json!({"is": "brief", "with": {"lines": [], "tokens": 0}})),
-        Request::Feed(_) => Ok(json!({"is": "feed", "with": {"entries": [], "head": 1, "engrams": 0}})),
+        Request::Feed(_) => {
+            Ok(json!({"is": "feed", "with": {"entries": [], "head": 1, "engrams": 0}}))
+        }
         other => panic!("{other:?}"),
     });
     let told = || stage.app.frame.toast.get_untracked().map(|it| it.text);

@@ -120,9 +120,11 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
         };
         let outcome = app.batch.each(ids, to_one).await;
         let undo: Vec<Undo> = outcome.done.iter().filter_map(|it| it.1.clone()).collect();
-        tidy_after_all(app, outcome.done.iter().map(|it| it.0).collect(), verdict);
+        let settled = outcome.done.iter().map(|it| it.0);
+        let over = settled.chain(outcome.over.iter().copied()).collect();
+        tidy_after_all(app, over, verdict);
         if let ([one], [undo]) = (outcome.done.as_slice(), undo.as_slice())
-            && outcome.is_whole()
+            && outcome.len() == 1
         {
             let holds = rows.get(&one.0).and_then(|it| verdict.holds(it, None));
             let holds = holds.unwrap_or_default();

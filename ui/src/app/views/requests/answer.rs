@@ -1,6 +1,6 @@
 //! The answer that a person gives by a key or a button, and what follows.
 
-use engram_model::{DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
+use engram_model::{AgentId, DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{HAND_ON, VIEW};
@@ -11,9 +11,12 @@ use crate::{
         frame::{Undo, room},
         overlay::palette::keycaps,
         state::App,
-        views::requests::{
-            request::{Answer, DEFAULT_CAP, asker_name, next_waiting, parse_cap},
-            state,
+        views::{
+            agents::rows::successor_of,
+            requests::{
+                request::{Answer, DEFAULT_CAP, asker_name, next_waiting, parse_cap},
+                state,
+            },
         },
     },
     tags::Tag,
@@ -83,6 +86,7 @@ fn send_answer(
     app.views.requests.answer_refused.set(None);
     spawn_local(async move {
         let id = request.id.clone();
+        let mut has_newer = false;
         let said = match answer {
             Answer::Grant => {
                 let answer = GrantAnswer {
@@ -90,7 +94,9 @@ fn send_answer(
                     cap_tokens: Some(cap_tokens),
                     ttl: None,
                 };
-                app.ask(ask::GrantRequest(answer)).await.map(|_| ())
+                let granted = app.ask(ask::GrantRequest(answer)).await;
+                has_newer = granted.is_ok() && has_newer_connection(app, &request.agent).await;
+                granted.map(|_| ())
             }
             Answer::Deny => {
                 let answer = DenyAnswer { id, why };
@@ -101,7 +107,7 @@ fn send_answer(
         app.batch.end();
         app.stale.touch(Tag::Requests);
         match said {
-            Ok(()) => finish_answer(app, &request, answer),
+            Ok(()) => finish_answer(app, &request, answer, has_newer),
             Err(refusal) => refuse_answer(app, &request.id, refusal),
         }
     });
@@ -125,8 +131,14 @@ pub(super) fn undo_of(id: String) -> Undo {
     })
 }
 
+/// Whether the client of this connection has connected again, so that this connection has ended.
+async fn has_newer_connection(app: App, agent: &AgentId) -> bool {
+    let agents = app.ask(ask::Agents).await;
+    agents.is_ok_and(|it| successor_of(it.agents, agent).is_some())
+}
+
 /// Reports what was answered, and opens the next request that waits.
-fn finish_answer(app: App, request: &RequestTold, answer: Answer) {
+fn finish_answer(app: App, request: &RequestTold, answer: Answer, has_newer: bool) {
     let all = app.views.requests;
     all.wants_reason.set(false);
     // The field of the reason may have the focus: keys act on the next request.
@@ -138,7 +150,11 @@ fn finish_answer(app: App, request: &RequestTold, answer: Answer) {
     match answer {
         Answer::Grant => app.frame.say_all_done(
             &say::requests::granted(&name),
-            "",
+            if has_newer {
+                say::requests::HAS_NEWER
+            } else {
+                ""
+            },
             false,
             vec![undo_of(request.id.clone())],
         ),

@@ -3,10 +3,7 @@
 use engram_model::{AgentStatus, GrantWanted, PointerInput, Refusal, RequestTold, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{
-    answer::{revoke, undo_of},
-    state,
-};
+use super::{answer::undo_of, state};
 use crate::{
     app::{state::App, views::agents::rows::successor_of},
     tags::Tag,
@@ -41,8 +38,7 @@ pub(super) fn hand_on(app: App) {
     });
 }
 
-/// Gives the new grant first: if the old one cannot be revoked, the person can still do so. Returns
-/// who has it now, and its id.
+/// Returns who has the grant now, and its new id.
 async fn send(app: App, request: &RequestTold) -> Result<Option<(AgentStatus, String)>, Refusal> {
     let agents = app.ask(ask::Agents).await?.agents;
     let Some(to) = successor_of(agents, &request.agent) else {
@@ -55,8 +51,8 @@ async fn send(app: App, request: &RequestTold) -> Result<Option<(AgentStatus, St
         code_chars: None,
         ttl: None,
         by: None,
+        replaces: Some(request.id.clone()),
     };
     let grant = app.ask(ask::IssueGrant(wanted)).await?;
-    revoke(app, request.id.clone()).await?;
     Ok(Some((to, grant.id)))
 }

@@ -53,6 +53,8 @@ pub enum RequestStanding {
     Expired,
     /// Granted, then revoked.
     Revoked,
+    /// Granted, then transferred to a newer connection.
+    Transferred,
     /// Denied.
     Denied,
 }
@@ -68,6 +70,7 @@ pub fn standing_of(request: &RequestTold, now: Timestamp) -> RequestStanding {
             GrantState::Open => RequestStanding::Open,
             GrantState::Spent => RequestStanding::Read,
             GrantState::Expired => RequestStanding::Expired,
+            GrantState::Revoked if grant.transferred_to.is_some() => RequestStanding::Transferred,
             GrantState::Revoked => RequestStanding::Revoked,
         },
     }
@@ -82,6 +85,7 @@ impl RequestStanding {
             Self::Read => (say::requests::state::READ, "word quiet"),
             Self::Expired => (say::requests::state::EXPIRED, "word gone"),
             Self::Revoked => (say::requests::state::REVOKED, "word gone"),
+            Self::Transferred => (say::requests::state::TRANSFERRED, "word quiet"),
             Self::Denied => (say::requests::state::DENIED, "word bad"),
         }
     }
@@ -180,6 +184,8 @@ mod tests {
     fn a_grant_is_revoked_until_it_is_used_or_over() {
         let before: Timestamp = "2026-11-20T10:19:59Z".parse().unwrap();
         let after: Timestamp = "2026-11-20T10:20:00Z".parse().unwrap();
+        let mut transferred = grant("revoked");
+        transferred["grant"]["transferred_to"] = json!("bob");
         for (state, more, now, want) in [
             ("waiting", json!({}), before, RequestStanding::Waiting),
             ("granted", grant("open"), before, RequestStanding::Open),
@@ -197,6 +203,7 @@ mod tests {
                 before,
                 RequestStanding::Revoked,
             ),
+            ("granted", transferred, before, RequestStanding::Transferred),
             ("denied", json!({}), before, RequestStanding::Denied),
         ] {
             let request = request("a", 0, state, &more);
