@@ -6,6 +6,17 @@ use engram_model::{Code, Refusal, Settings};
 
 /// The file in the home.
 const FILE: &str = "window.toml";
+/// The keys of the settings in that file, those that are left out while unset too.
+const KEYS: &[&str] = &[
+    "density",
+    "editor",
+    "list_width",
+    "looked",
+    "motion",
+    "notify",
+    "theme",
+    "zoom",
+];
 /// The largest file of the window that is read, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 20;
 
@@ -43,17 +54,8 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         .parse()
         .map_err(|error: toml::de::Error| refuse(&error))?;
     let chosen = toml::Table::try_from(settings).map_err(|error| refuse(&error))?;
-    for key in [
-        "theme",
-        "density",
-        "motion",
-        "zoom",
-        "list_width",
-        "editor",
-        "notify",
-        "looked",
-    ] {
-        table.remove(key);
+    for key in KEYS {
+        table.remove(*key);
     }
     table.extend(chosen);
     engram_engine::write_home_file(home, FILE, &table.to_string()).map_err(|error| refuse(&error))
@@ -64,7 +66,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::fs;
 
-    use engram_model::{Density, Looked, Theme};
+    use engram_model::{Density, Looked, Motion, Theme};
 
     use super::*;
 
@@ -112,6 +114,27 @@ mod tests {
             table.contains_key("mine") && !table.contains_key("editor"),
             "{table}"
         );
+    }
+
+    /// A key that is missing could never be unset again.
+    #[test]
+    fn every_setting_has_its_key() {
+        let looked = Looked {
+            seq: 7,
+            at: "2026-01-08T14:02:00Z".parse().unwrap(),
+        };
+        let all = Settings {
+            theme: Theme::Dark,
+            density: Density::Compact,
+            motion: Motion::default(),
+            zoom: 150.0.into(),
+            list_width: Some(500),
+            editor: Some("vi".to_owned()),
+            notify: true,
+            looked: [("a".to_owned(), looked)].into(),
+        };
+        let table = toml::Table::try_from(&all).unwrap();
+        assert_eq!(table.keys().collect::<Vec<_>>(), KEYS);
     }
 
     #[test]

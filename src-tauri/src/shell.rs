@@ -285,7 +285,7 @@ impl Shell {
             {
                 return Err(Refusal::new(
                     Code::Internal,
-                    "the journal is not followed any more",
+                    "the window no longer follows the journal",
                     "Subscribe again; the log in the logs folder of Engram's home says why it ended.",
                 ));
             }

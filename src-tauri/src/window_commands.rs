@@ -92,7 +92,7 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
         for recent in &mut all {
             *recent = match opened.iter().find(|it| it.root == recent.path) {
                 Some(open) => recent_of(open),
-                None => with_counts(status_of(shell.home(), &recent.path), recent.clone()),
+                None => with_counts(status_at(shell.home(), &recent.path), recent.clone()),
             };
         }
         all.extend(others);
@@ -180,7 +180,7 @@ fn recent_of(open: &OpenRepository) -> Recent {
 }
 
 /// Returns the status of a repository that is not open.
-fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
+fn status_at(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
     let engine = Engine::open(Options {
         home: home.to_owned(),
         repo: Some(repo.into()),

@@ -83,7 +83,11 @@ impl Alone {
     /// Waits until the log contains this text `times` times.
     pub(crate) fn wait(&self, what: &str, times: usize) {
         let begun = Instant::now();
-        while log(&self.engram.place_args[1]).matches(what).count() < times {
+        while log_of_window(&self.engram.place_args[1])
+            .matches(what)
+            .count()
+            < times
+        {
             assert!(begun.elapsed() < PATIENCE, "{what}: not {times} times");
             thread::yield_now();
         }
@@ -151,7 +155,7 @@ fn a_page_that_is_silent_says_what_to_try_until_it_comes_to_life() {
     alone.wait("page=Started", 1);
     alone.signal_page(Signal::STOP);
     alone.display.visible(MESSAGE);
-    assert!(!log(&alone.engram.place_args[1]).contains("the page is ready"));
+    assert!(!log_of_window(&alone.engram.place_args[1]).contains("the page is ready"));
     alone.signal_page(Signal::CONT);
     alone.wait("the page is ready", 1);
     alone.wait_without_message();
@@ -224,7 +228,7 @@ fn safe_graphics_draws_without_the_card() {
 }
 
 /// Returns the window's log in the home.
-fn log(home: &str) -> String {
+pub(crate) fn log_of_window(home: &str) -> String {
     let files = fs::read_dir(format!("{home}/logs"))
         .into_iter()
         .flatten()

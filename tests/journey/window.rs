@@ -19,11 +19,15 @@ use crate::{
         browser::Browser,
         hands::{CONTROL, SHIFT},
     },
+    graphics::log_of_window,
     machine::{Running, clean, ok, run, system},
 };
 
 /// How long the window may take to show an element.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many lines of the window's log a failed test prints.
+const LOG_LINES: usize = 40;
 
 /// The key for an element in WebDriver's messages.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -48,6 +52,8 @@ pub(crate) enum WindowHost {
         #[cfg_attr(not(feature = "bench"), expect(dead_code, reason = "held, not read"))]
         driver: Running,
         display: Display,
+        /// The home of Engram, whose log a failed test prints.
+        home: Option<String>,
     },
     /// A headless browser, in which other tests may have pages.
     Browser(#[expect(dead_code, reason = "held, not read")] Arc<Browser>),
@@ -79,7 +85,13 @@ impl Window {
         );
         let driver = listening(driver, port);
         let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
-        Self::begin(port, WindowHost::Screen { driver, display }, options)
+        let home = args.iter().skip_while(|it| *it != "--home").nth(1).cloned();
+        let host = WindowHost::Screen {
+            driver,
+            display,
+            home,
+        };
+        Self::begin(port, host, options)
     }
 
     /// Begins a session with a driver that listens.
@@ -423,9 +435,13 @@ impl Drop for Window {
         if thread::panicking() {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
             match &self.host {
-                WindowHost::Screen { display, .. } => {
+                WindowHost::Screen { display, home, .. } => {
                     let mut import = display.command(system("import"));
                     run(import.args(["-window", "root"]).arg(&file));
+                    let log = home.as_deref().map(log_of_window).unwrap_or_default();
+                    let lines: Vec<&str> = log.lines().collect();
+                    let last = lines.len().saturating_sub(LOG_LINES);
+                    println!("the window's log ends:\n{}", lines[last..].join("\n"));
                 }
                 WindowHost::Browser(_) => self.keep_picture(&file),
             }

@@ -13,7 +13,7 @@ use crate::{
     words::{self, State},
 };
 
-/// An action on several claims.
+/// An action on one claim or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimAction {
     /// Still true: repoints each claim at its evidence as it is now.

@@ -37,7 +37,7 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
     }
     if page.due > 0 {
         let due = due_sentence(page.due);
-        let _ = write!(out, "\n\n{due} Until then, the gate fails.");
+        let _ = write!(out, "\n\n{due} The gate fails until nothing is due.");
     }
     out
 }
@@ -171,7 +171,7 @@ pub(crate) fn gate_text(gate: &GateReply, known: &[Conflict]) -> String {
                 return format!("failed: {due} Run this again in a moment.");
             }
             let due = due.map_or(String::new(), |due| {
-                format!("\n{due} Until then, the gate fails.")
+                format!("\n{due} The gate fails until nothing is due.")
             });
             format!(
                 "failed: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.{due}",

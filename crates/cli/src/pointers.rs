@@ -1,4 +1,5 @@
-//! `engram pointers`: finds where pointed lines are now. Reads only git and opens no store.
+//! `engram pointers track`: finds where lines of one commit are in another. Reads only git and opens
+//! no store.
 
 use std::{path::Path, process::ExitCode};
 

@@ -477,10 +477,16 @@ fn agents_text(page: &AgentsReply) -> String {
             permission::agent_text(&agent.name, &agent.handle, agent.role.as_deref()),
             parent.unwrap_or_default()
         );
-        let did = agent.did.map_or("nothing yet", OperationKind::act_in_words);
+        // An agent that was only opened never called.
+        let (at, did) = match agent.did {
+            Some(did) => (
+                agent.last_call.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+                did.act_in_words(),
+            ),
+            None => ("-".repeat(19), "nothing yet"),
+        };
         format!(
-            "{}  {}\n  last: {did}, {} stored, {}",
-            agent.last_call.strftime("%Y-%m-%d %H:%M:%S"),
+            "{at}  {}\n  last: {did}, {} stored, {}",
             one_line(&who),
             agent.stored,
             spending_text(&agent.budget)

@@ -1,4 +1,4 @@
-//! One function per verb.
+//! Runs a verb: most are one request, the others have a function each.
 
 use std::{
     io::{self, IsTerminal},
@@ -10,7 +10,8 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment, World};
 use engram_model::{
-    Code, ConflictFilter, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply, Secret, ask,
+    Caller, Code, ConflictFilter, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply, Secret,
+    ask,
 };
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
 use serde_json::json;
@@ -117,8 +118,36 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
         }
         _ => print::print_reply(&reply, json),
     }
+    if !json && is_empty_list(&reply) {
+        say_outside(&engine)?;
+    }
     engine.leave_in_order()?;
     Ok(exit_code(verb, &reply))
+}
+
+/// Whether a reply lists nothing of a project.
+fn is_empty_list(reply: &Reply) -> bool {
+    match reply {
+        Reply::Query(found) => found.engrams.is_empty(),
+        Reply::Feed(page) => page.entries.is_empty(),
+        Reply::Conflicts(page) => page.conflicts.is_empty(),
+        Reply::Agents(page) => page.agents.is_empty(),
+        Reply::Budgets(page) => page.agents.is_empty(),
+        Reply::Requests(page) => page.requests.is_empty(),
+        Reply::Grants(page) => page.grants.is_empty(),
+        Reply::Brief(brief) => brief.lines.is_empty(),
+        _ => false,
+    }
+}
+
+/// Says that an empty answer is not about the repository that the user may have meant.
+fn say_outside(engine: &Engine) -> Result<(), Refusal> {
+    if engine.ask(&Caller::User, ask::Status)?.project.is_none() {
+        out::print_error_line(
+            "You are outside a git repository. Change to your clone, or name it with --repo.",
+        );
+    }
+    Ok(())
 }
 
 /// Returns the exit code for hooks: 1 if the reply to a check is a reason to stop.

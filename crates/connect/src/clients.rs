@@ -209,7 +209,7 @@ impl Dialect {
         }
     }
 
-    /// Adds our entry. If it replaces another server's, it keeps nothing of that.
+    /// Adds our entry. An entry of another server under our name is replaced completely.
     pub(crate) fn add(
         &self,
         text: &str,

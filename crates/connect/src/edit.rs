@@ -86,7 +86,7 @@ fn read_by_others() -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         "another connected agent reads it",
-        "It goes with the last of them.",
+        "It is removed when you undo the last connection that uses it.",
     )
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct Configuration {
     pub(crate) text: Option<String>,
     /// The owner and the permissions.
     about: Option<Metadata>,
-    /// The working tree and the name in it of a file of a repository; none for the user's own.
+    /// For a repository's file, its working tree and its name there; `None` for the user's own
+    /// file.
     within: Option<(PathBuf, String)>,
 }
 

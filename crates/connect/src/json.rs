@@ -62,7 +62,7 @@ impl JsonServers {
     }
 }
 
-/// Adds our entry. If it replaces another server's, it keeps nothing of that.
+/// Adds our entry. An entry of another server under our name is replaced completely.
 pub(crate) fn add(
     text: &str,
     servers: &JsonServers,

@@ -139,11 +139,6 @@ impl ConfigurationChange {
         })
     }
 
-    /// The file by its usual name.
-    pub fn usual_path(&self) -> &Path {
-        &self.edit.named
-    }
-
     /// The file to write, with links resolved.
     pub fn path(&self) -> &Path {
         &self.edit.file.path
@@ -295,8 +290,8 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
 enum EntryOwner {
     None,
     Ours,
-    /// It runs our program, with more than we write, such as an environment. Where this home did not
-    /// write the file, whoever wrote the repository chose what it runs with.
+    /// It runs our program with settings that we do not write, such as an environment. If this home
+    /// did not write the file, the repository's author chose those settings.
     Extended,
     Foreign,
 }

@@ -4,7 +4,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use crate::{EntryOwner, NAME, Server, edit::EditError};
 
-/// Adds our entry. If it replaces another server's, it keeps nothing of that.
+/// Adds our entry. An entry of another server under our name is replaced completely.
 pub(crate) fn add(text: &str, server: &Server, replaces: bool) -> Result<String, EditError> {
     let mut document = parse(text)?;
     let servers = document

@@ -419,10 +419,13 @@ impl Answers for Answering<'_> {
     }
 }
 
-/// Addresses a hint with a command to the user, because an agent may have no command line.
+/// Addresses a hint with a command or its flag to the user, because an agent may have no command
+/// line.
 fn for_agent(mut refusal: Refusal) -> Refusal {
     let hint = &refusal.hint;
-    if hint.contains("`engram ") && !hint.to_lowercase().contains("the user") {
+    if ["`engram ", "--"].iter().any(|it| hint.contains(it))
+        && !hint.to_lowercase().contains("the user")
+    {
         refusal.hint = format!("Tell the user: {hint}");
     }
     refusal

@@ -163,7 +163,7 @@ impl fmt::Display for IndexBehind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unopened => f.write_str("it cannot be opened"),
-            Self::Busy => f.write_str("another process has been writing it for long"),
+            Self::Busy => f.write_str("another process has been writing to it for a long time"),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -409,10 +409,15 @@ impl Engine {
     pub fn store_before_exit(&self) -> Result<(), Refusal> {
         messages::reached::record_reached(self);
         claims::promote::promote_answered(self);
-        match self.caches.located.last() {
-            Some(seat) if self.store.is_writable() => self.store_served_prints(seat.project),
-            _ => Ok(()),
+        if !self.store.is_writable() {
+            return Ok(());
         }
+        let seat = self.caches.located.last();
+        let project = seat.map_or_else(
+            || context::project::home_project(&self.store),
+            |it| it.project,
+        );
+        self.store_served_prints(project)
     }
 
     /// Leaves the home in order, for commands that run once: calls

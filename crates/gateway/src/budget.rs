@@ -30,7 +30,7 @@ pub fn admit_by_budget(
     tokens_left(limits, spent, kind).map_err(|full| {
         full.refusal(
             "this turn has used",
-            "Query what others already know, or go on without it. To read more, ask again and give a reason: your parent or the user answers.",
+            "Query what others already know, or continue without this read. To read more, ask again and give a reason: your parent or the user answers.",
         )
     })
 }

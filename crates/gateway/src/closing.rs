@@ -41,7 +41,7 @@ pub fn refuse_replace(
         )),
         (Caller::Agent(_), None, Kind::Todo, _) if !lasts => Err(Refusal::new(
             Code::SchemaInvalid,
-            "an answer to a to-do of the user must last: it may be neither ephemeral nor have a ttl",
+            "an answer to one of the user's to-dos must last: it may not be ephemeral or have a ttl",
             "Leave durability and ttl out.",
         )),
         (Caller::Agent(_), None, Kind::Todo, _) => refuse_scope(caller, scope, scopes),

@@ -31,16 +31,14 @@ pub use budget::{
 };
 pub use closing::{refuse_close, refuse_replace, refuse_retire};
 pub use code::{INLINE_CODE_CHARS, code_chars, code_features};
-pub use echo::{
-    echoes, fingerprints, is_own_evidence, probes, read_print, refuse_echo, shown_print,
-};
+pub use echo::{echoes, fingerprints, is_own_evidence, read_print, refuse_echo, shown_print};
 pub use grant::{
     GrantTerms, GrantWish, PaidBy, PointerRead, ReadAllowance, admit_read, code_allowance,
     grant_terms, no_grant, refuse_revoke,
 };
 pub use message::{
     MESSAGE_BYTES, MessageForm, UncheckedMessage, ValidMessage, check_delivery, check_message,
-    narrowed_limits, read_message, validate_message, with_skeleton,
+    narrowed_limits, read_message, with_skeleton,
 };
 pub use prose::{line_count, sentence_count};
 pub use quote::Quotable;

@@ -160,7 +160,7 @@ fn tree_refusal(message: String) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         message,
-        "Open a new agent instead: an agent's parent never changes.",
+        "Open a new agent instead: you cannot choose another parent for an existing agent.",
     )
 }
 

@@ -67,7 +67,7 @@ ulid_id!(
     ProjectId
 );
 ulid_id!(
-    /// One immutable step of an agent session.
+    /// An event: one immutable record of an act.
     EventId
 );
 ulid_id!(

@@ -53,9 +53,8 @@ pub use did::Did;
 pub use engram::{
     Draft, Durability, Engram, EngramV01, Entity, EntityKind, EntityValue, FactType, Figures,
     HashKeys, Kind, MemoryOp, NewEngram, Place, PointerV01, Provenance, ProvenanceV01, Record,
-    Scope, Sign, Source, Spelling, TodoAnswer, Ttl, check_claim, check_topic, concept_keys,
-    hash_keys, holds, is_over, is_stop_word, literal_marks, marks, merge_marks, spellings,
-    wire_hash_keys,
+    Scope, Sign, Source, Spelling, TodoAnswer, Ttl, check_claim, check_topic, hash_keys, holds,
+    is_over, is_stop_word, literal_marks, marks, merge_marks, spellings, wire_hash_keys,
 };
 pub use filter::{Facets, Filter, LEAST_ID, is_on_topic};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};

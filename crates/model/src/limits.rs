@@ -175,9 +175,9 @@ impl Default for GrantLimits {
 pub struct Scopes {
     /// Scopes into which an agent may write by itself.
     pub agents_write: Vec<Scope>,
-    /// Whether an administrator enabled the scope `org` for agents.
+    /// Whether the user enabled the scope `org` for agents.
     pub org: bool,
-    /// Whether an administrator enabled the scope `global` for agents.
+    /// Whether the user enabled the scope `global` for agents.
     pub global: bool,
     /// The lowest confidence, 0 to 1, of a claim that a parent may promote.
     pub promote_confidence: f64,

@@ -129,7 +129,7 @@ pub struct Refusal {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
-    /// Each budget that was exceeded, by its name: `inline_tokens`, `engrams`, `repo_spans`, ...
+    /// Each budget concerned, by its name: `inline_tokens`, `engrams`, `repo_spans`, ...
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, Figure>,
     /// What to cut of a message, the most costly first.
@@ -230,8 +230,8 @@ impl Refusal {
         self
     }
 
-    /// Whether this figure is over its limit.
-    pub fn exceeds(&self, figure: &str) -> bool {
+    /// Whether it reports this figure.
+    pub fn has_figure(&self, figure: &str) -> bool {
         let remedy = self.remedy.as_ref();
         remedy.is_some_and(|it| it.figures.contains_key(figure))
     }

@@ -197,7 +197,7 @@ requests! {
     query: Query(query: crate::Query) -> Query(QueryReply), Anyone Reads = "engram_query";
     /// Fetch what a pointer addresses.
     deref: Deref(deref: crate::Deref) -> Deref(Box<Dereferenced>), Anyone Spends = "engram_deref";
-    /// Append an event to the episodic plane.
+    /// Record an event.
     note: Note(note: crate::Note) -> Note(NoteReply), Anyone Changes;
     /// A page of the feed.
     feed: Feed(feed: crate::Feed) -> Feed(FeedPage), Anyone Reads;
@@ -494,7 +494,7 @@ pub struct Deref {
     pub reason: Option<String>,
 }
 
-/// An event for the episodic plane.
+/// An event to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// `decision`, `preference`, `note`, ...

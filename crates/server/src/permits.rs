@@ -102,7 +102,7 @@ impl RequestPermits {
             Refusal::new(
                 Code::RateLimited,
                 format!(
-                    "this request waited too long: an agent may have {EACH} under way at once, and all agents of its tree together {tree}"
+                    "this request waited too long: an agent may have {EACH} requests running at once, and all agents of its tree together {tree}"
                 ),
                 "Wait for the answers to earlier requests, then send it again.",
             )

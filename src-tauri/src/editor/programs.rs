@@ -56,7 +56,7 @@ pub(super) fn program_of(named: &str, folders: &OsStr, root: &Path) -> Result<Pa
             Code::NotFound,
             format!("there is no program {named} on this machine"),
             format!(
-                "Install it in a folder that PATH names by its absolute path, or name it by its absolute path. {CHOOSE}"
+                "Install it in a folder that PATH lists as an absolute path, or give the program's own absolute path. {CHOOSE}"
             ),
         )),
     }

@@ -36,6 +36,13 @@ pub(super) const WAYS: &[(&str, &[Move])] = &[
             Wait(CHANGED),
         ],
     ),
+    (
+        "brief",
+        &[
+            Keys("6"),
+            Wait("document.querySelector('[data-testid=brief-line]')"),
+        ],
+    ),
 ];
 const DRIFTED: &str = "document.querySelectorAll('[data-testid=feed-row]').length === 3 \
     && document.querySelector('[data-testid=engram] [data-testid=triage]')";

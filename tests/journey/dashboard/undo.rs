@@ -67,7 +67,7 @@ fn every_step_is_listed_and_can_be_undone_while_it_stands() {
             window.wait(&rows(1));
 
             open_steps(window, hand);
-            let overtaken = "since said again by programmer-2";
+            let overtaken = "since made again by programmer-2";
             window.wait(&steps_end(&["Undo", "Undo", overtaken]));
             is_clean(window, "steps");
             // Not the newest one: the second.

@@ -143,6 +143,12 @@ pub const VIEWS: &[View] = &[
         shown: "document.querySelector('[data-testid=no-agents]')",
     },
     View {
+        name: "brief",
+        keys: &[Keys("6")],
+        mouse: &[Click("[data-testid=brief-view]")],
+        shown: "document.querySelector('[data-testid=brief-line]')",
+    },
+    View {
         name: "forget",
         keys: &[Keys(DELETE)],
         mouse: &[Click("[data-testid=forget]")],

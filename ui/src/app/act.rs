@@ -7,7 +7,7 @@ use super::{
     frame::{Over, room},
     reading::{Closing, Panel},
     state::{App, Phase},
-    views::{VIEWS, drift::DriftVerdict, feed},
+    views::{VIEWS, feed},
 };
 use crate::{
     app::{
@@ -18,6 +18,7 @@ use crate::{
         write,
     },
     commands::{self, Act, Command, CommandKind, Holds, Press},
+    selection::ClaimAction,
     words::{self, say},
 };
 
@@ -136,9 +137,9 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::History => app.reading.history.update(|it| *it = !*it),
         Act::Undo => frame::undo_last(app),
         Act::Steps => app.frame.over.set(Some(Over::Steps)),
-        Act::True => drift::judge(app, DriftVerdict::True),
-        Act::False => drift::judge(app, DriftVerdict::False),
-        Act::Unsure => drift::judge(app, DriftVerdict::Unsure),
+        Act::True => drift::judge(app, ClaimAction::Confirm),
+        Act::False => drift::judge(app, ClaimAction::Deny),
+        Act::Unsure => drift::judge(app, ClaimAction::Ask),
         Act::Correct => write::correct(app),
         Act::Suggest => write::apply_suggestion(app),
         Act::Add => write::add_claim(app),

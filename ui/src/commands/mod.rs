@@ -108,8 +108,8 @@ pub enum Act {
 }
 
 impl Act {
-    /// Whether it means the same in every list: it moves through the list, or leaves it.
-    pub(crate) fn moves(self) -> bool {
+    /// Whether every list knows it, with the same meaning.
+    pub(crate) fn is_for_every_list(self) -> bool {
         matches!(
             self,
             Self::View

@@ -59,6 +59,8 @@ fn a_key_stands_for_one_command() {
         ("-", true, false, Some("zoom-out")),
         ("0", true, false, Some("zoom-reset")),
         ("j", true, false, None),
+        ("2", true, false, Some("repository")),
+        ("9", true, false, Some("repository")),
         ("", false, false, None),
         ("É", false, false, None),
     ] {

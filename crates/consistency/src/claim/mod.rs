@@ -87,7 +87,7 @@ impl Claim {
     }
 }
 
-/// A text without the word that answers a question before it: "No: the port is 8443."
+/// A text without a leading answer, such as "No:" in "No: the port is 8443."
 fn without_answer(text: &str) -> &str {
     let begun = text.trim_start();
     for word in ["yes", "no"] {

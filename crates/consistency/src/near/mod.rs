@@ -31,7 +31,7 @@ pub struct Gist {
 struct GistWord {
     stem: String,
     rows: Vec<Row>,
-    /// How much it says wherever it stands, from 0 to 1.
+    /// How rare the word is in general, from 0 to 1.
     rarity: f32,
 }
 
@@ -62,7 +62,7 @@ impl Gist {
     }
 }
 
-/// How much a word says that `having` of `all` claims contain.
+/// The weight of a word that `having` of `all` claims contain.
 pub fn weight(having: u64, all: u64) -> f32 {
     (1.0 + all as f32 / (0.5 + having as f32)).ln()
 }
@@ -72,7 +72,7 @@ pub struct Sought<'g> {
     gist: &'g Gist,
     /// The weight of each word.
     weights: Vec<f32>,
-    /// The weight of a word that only a neighbour has and that is as rare as can be.
+    /// The highest weight that a word of only the other claim can have.
     most: f32,
     meaning: [f32; COLUMNS],
 }

@@ -8,7 +8,7 @@ static BYTES: &[u8] = include_bytes!("../../table/words.bin");
 const FRONT: usize = 8;
 /// What the table says of a row before its vector: the end of its piece, its rank and its scale.
 const HEAD: usize = 10;
-/// Longer words, in bytes, are not looked up: they are no words.
+/// Longer strings (in bytes) are not looked up: they are not words.
 const MAX_WORD: usize = 40;
 
 /// A row of the table: a word, or a piece of one.

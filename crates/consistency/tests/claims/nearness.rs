@@ -1,4 +1,4 @@
-//! How often a claim that contradicts another in other words finds it by nearness.
+//! How often nearness finds the claim that a new one contradicts in other words.
 
 use std::collections::HashMap;
 

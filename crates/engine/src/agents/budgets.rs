@@ -11,7 +11,7 @@ use crate::{
         caller::{agent_in_project, kin_of, known_to},
         names::TakenNames,
         plan::{Plan, Planned},
-        project, rates,
+        rates,
     },
     decide,
 };
@@ -31,10 +31,7 @@ const COUNTED: u32 = 100;
 /// The budgets of one agent, or of the caller and its children (for the user: of all agents), and
 /// what the project's messages cost.
 pub(crate) fn list_budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
-    let project = match cx.known_project()? {
-        Some(project) => project,
-        None => project::home_project(&cx.engine.store),
-    };
+    let project = cx.project_or_home()?;
     let delivered = message_cost::cost_of_messages(cx, project)?;
     cx.engine.store.read::<_, Refusal>(|tx| {
         let agents = match &of.agent {

@@ -285,10 +285,8 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     decide::plan_and_commit(cx, &active, |tx, _| {
         refuse_irrevocable(cx, tx, active.project, id, now)?;
-        Ok(Plan::of(
-            private_entries(vec![Operation::Revoked(id.to_owned())], &by),
-            (),
-        ))
+        let entries = private_entries(vec![Operation::Revoked(id.to_owned())], &by);
+        Ok(Plan::of(entries, ()))
     })?;
     Ok(state_reply(id, GrantState::Revoked.as_str()))
 }

@@ -1,14 +1,11 @@
 //! Metrics of a project's agents, counted on request (docs/design.md#what-messages-save).
 
-use crate::context::{Context, project};
+use crate::context::Context;
 use engram_model::{MetricsReply, Refusal};
 
 /// The metrics of the caller's project; without one, of the home.
 pub(crate) fn project_metrics(cx: &Context<'_>) -> Result<MetricsReply, Refusal> {
-    let project = match cx.known_project()? {
-        Some(project) => project,
-        None => project::home_project(&cx.engine.store),
-    };
+    let project = cx.project_or_home()?;
     let (counts, sums) = cx
         .engine
         .store

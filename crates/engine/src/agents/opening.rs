@@ -16,7 +16,7 @@ use crate::{
         caller::{agent_in_project, cleaned_label, kin_of, token_digest},
         names::{TakenNames, recorded_name, refuse_reserved_name},
         plan::{Plan, Planned},
-        project, rates,
+        rates,
         screen::screen_text,
     },
     decide,
@@ -104,8 +104,8 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
     })
 }
 
-/// Refuses a parent that would open an agent again that the user closed, or give it topics that it
-/// did not have: only the user may.
+/// Refuses a parent that would reopen an agent that the user closed, or give an agent more topics:
+/// only the user may.
 fn refuse_reopening(before: &Agent, asked: &Topics) -> Result<(), Refusal> {
     let is_within = |asked: &[String], had: &[String]| {
         had.is_empty()
@@ -118,13 +118,13 @@ fn refuse_reopening(before: &Agent, asked: &Topics) -> Result<(), Refusal> {
         return Err(Refusal::new(
             Code::ScopeDenied,
             "the user closed this agent",
-            "Open one under another name, or ask the user to open it again.",
+            "Open an agent under another name, or ask the user to reopen this one.",
         ));
     }
     if !is_within(&asked.read, &had.read) || !is_within(&asked.write, &had.write) {
         return Err(Refusal::new(
             Code::ScopeDenied,
-            "an agent that is open keeps its topics or gets fewer",
+            "you cannot give more topics to an agent that is already open",
             "Leave the topics out, or ask the user to widen them.",
         ));
     }
@@ -198,10 +198,7 @@ pub(crate) fn refuse_unknown_caller(cx: &Context<'_>) -> Result<(), Refusal> {
 
 /// The agents of this project, most recent call first.
 pub(crate) fn list_agents(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
-    let project = match cx.known_project()? {
-        Some(project) => project,
-        None => project::home_project(&cx.engine.store),
-    };
+    let project = cx.project_or_home()?;
     cx.engine.store.read::<_, Refusal>(|tx| {
         let agents = tx.agents_of(project, MAX_LISTED)?;
         let more = tx

@@ -8,14 +8,15 @@ use engram_model::{
 };
 use engram_store::{Fingerprints, Reader};
 
-/// The most conflicts of a list that count as shown to an agent.
-const MAX_LISTED: usize = 50;
 /// The most bytes of a text that are fingerprinted.
 const MAX_BYTES: usize = 65_536;
 
 /// Records that the calling agent was shown these claims, except its own. Nothing is recorded for
 /// the user.
-pub(crate) fn note_shown(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Refusal> {
+pub(crate) fn note_shown<'s>(
+    cx: &Context<'_>,
+    engrams: impl IntoIterator<Item = &'s Engram>,
+) -> Result<(), Refusal> {
     note_engrams(cx, engrams, &[])
 }
 
@@ -24,12 +25,16 @@ pub(crate) fn note_found(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Ref
     note_engrams(cx, engrams, engrams)
 }
 
-fn note_engrams(cx: &Context<'_>, engrams: &[Engram], found: &[Engram]) -> Result<(), Refusal> {
+fn note_engrams<'s>(
+    cx: &Context<'_>,
+    engrams: impl IntoIterator<Item = &'s Engram>,
+    found: &[Engram],
+) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
     };
     let others = engrams
-        .iter()
+        .into_iter()
         .filter(|it| it.agent.as_ref() != Some(&agent.handle));
     let prints = others
         .flat_map(|it| prints_of_shown(&it.claim, it.pointers.iter().map(Pointer::to_string)));
@@ -61,10 +66,7 @@ pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(),
     if cx.agent()?.is_none() {
         return Ok(());
     }
-    let shown = conflicts
-        .iter()
-        .take(MAX_LISTED)
-        .flat_map(|it| [it.a.id, it.b.id]);
+    let shown = conflicts.iter().flat_map(|it| [it.a.id, it.b.id]);
     let engrams = cx.engine.store.read::<_, Refusal>(|tx| {
         let found = shown.filter_map(|id| tx.engram(id).transpose());
         Ok(found.collect::<Result<Vec<_>, _>>()?)

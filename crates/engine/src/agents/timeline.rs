@@ -14,7 +14,7 @@ use crate::{
         message_cost::{estimate_tokens, files_behind, is_lasting_failure, resolve_file},
         opening::unknown_agent,
     },
-    context::{Context, caller::agent_in_project, project, shelf::HomeShelf},
+    context::{Context, caller::agent_in_project, shelf::HomeShelf},
 };
 
 /// The most acts that are listed.
@@ -65,10 +65,7 @@ pub(crate) fn timeline(cx: &Context<'_>, of: &TimelineOf) -> Result<Timeline, Re
             "Ask for fewer.",
         ));
     }
-    let project = match cx.known_project()? {
-        Some(project) => project,
-        None => project::home_project(&cx.engine.store),
-    };
+    let project = cx.project_or_home()?;
     let (acts, reads) = cx.engine.store.read::<_, Refusal>(|tx| {
         let (mut entries, mut reads) = (Vec::new(), Vec::new());
         for id in &of.agents {

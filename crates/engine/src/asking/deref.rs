@@ -73,7 +73,7 @@ pub(crate) fn dereference_or_request(
 }
 
 /// What an agent is told to do after its refused read became a request.
-const ASKED: &str = "Your parent or the user was asked, and may let you read it. Go on meanwhile; later, read it again.";
+const ASKED: &str = "Your parent or the user was asked, and may let you read it. Carry on for now, and try the read again later.";
 
 /// What an agent is told to do after its request was denied; quotes the reason.
 fn denied_hint(denied: &ReadRequest) -> String {

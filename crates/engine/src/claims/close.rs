@@ -98,7 +98,7 @@ pub(crate) fn refuse_withdrawn_answer(
     if matches!(cx.caller, Caller::Agent(_)) && tx.lineage(engram.lineage_id)?.iter().any(is_todo) {
         return Err(Refusal::new(
             Code::ScopeDenied,
-            "an answer to a to-do of the user is not withdrawn by an agent",
+            "an agent may not withdraw an answer to one of the user's to-dos",
             "If it is wrong, correct it: commit what holds, with corrects_lineage.",
         ));
     }

@@ -1,4 +1,4 @@
-//! Notes: events of the episodic plane that a `sam:` pointer can address.
+//! Notes: events that a `sam:` pointer can address.
 
 use crate::{
     context::{

@@ -38,7 +38,7 @@ fn expired_refusal(head: &Engram) -> Refusal {
     )
 }
 
-/// Makes the holding version of a claim durable; a durable one stays as it is.
+/// Makes the holding version of a claim durable, or stores a version with a wider scope.
 pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteReply, Refusal> {
     let found = read::find_version(cx, ask.id)?;
     match ask.scope {
@@ -128,9 +128,9 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
             compared =
                 findings::compare_version(cx, tx, &lasting, &CompareOptions::of(now, by, &[]));
             // The engine does not count as another author.
-            let is_voice =
+            let is_repetition =
                 |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;
-            compared.entries.retain(|it| !is_voice(it));
+            compared.entries.retain(|it| !is_repetition(it));
             let promoted = Operation::Promoted(Promotion {
                 id: head.id,
                 ends_term: head.ttl == default_ttl(cx),

@@ -192,7 +192,7 @@ pub(crate) fn plan_claim(
             }
             findings.extend(held.iter().map(|same| {
                 let note = if already_says(same, &claim.new, &claim.found) {
-                    "An agent said the same on this evidence."
+                    "An agent made the same claim with this evidence."
                 } else {
                     "The same claim exists with other evidence."
                 };

@@ -91,6 +91,7 @@ pub(crate) fn visible_history(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entr
         entries.iter_mut().filter_map(|it| it.change.stored_mut()),
     );
     entries.iter_mut().for_each(names::fill_shown_names);
+    served::note_shown(cx, entries.iter().filter_map(|it| it.change.stored()))?;
     Ok(entries)
 }
 
@@ -124,6 +125,8 @@ pub(crate) fn feed_page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refus
         })
     })?;
     fill_health(cx, &mut page, is_past);
+    let stored = page.entries.iter();
+    served::note_shown(cx, stored.filter_map(|it| it.change.stored()))?;
     Ok(page)
 }
 
@@ -170,7 +173,10 @@ pub(crate) fn fill_health(cx: &Context<'_>, page: &mut FeedPage, is_past: bool) 
 }
 
 /// How many engrams each value of a filter would leave.
-pub(crate) fn count_facets(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal> {
+pub(crate) fn count_unsearched_facets(
+    cx: &Context<'_>,
+    filter: &Filter,
+) -> Result<Facets, Refusal> {
     let (project, worktree) = (cx.project()?, cx.worktree()?);
     let (store, now) = (&cx.engine.store, cx.engine.world.now());
     store.read(|tx| Ok(tx.facets(project, &worktree, filter, now)?))

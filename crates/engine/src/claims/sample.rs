@@ -29,7 +29,7 @@ const LINES: u32 = 24;
 /// The most claims that are searched for those of a sample.
 const MAX_ENGRAMS: usize = 10_000;
 /// The author of the sample's claims, and a second agent that says the same.
-const VOICES: [&str; 2] = ["sample agent", "second sample agent"];
+const AUTHORS: [&str; 2] = ["sample agent", "second sample agent"];
 
 /// Stores the sample, unless there is one. Leaves out claims that this history cannot prove.
 pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
@@ -82,7 +82,7 @@ fn put_corroborated(cx: &Context<'_>, file: &LargeFile) -> Result<PutReply, Refu
         end,
     };
     let said = sample_draft("files", claim, sample_pointer(&file.path, shown, "HEAD"));
-    put::put_claim(cx, said, None, Occasion::SaidWith(VOICES[1]))
+    put::put_claim(cx, said, None, Occasion::SaidWith(AUTHORS[1]))
 }
 
 /// Makes a claim about what a commit did; for the end of a file, a claim and its correction.
@@ -204,7 +204,7 @@ fn sample_draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
         confidence: Some(1.0),
         topic: Some(format!("{SAMPLE}/{topic}")),
         tags: vec![SAMPLE.to_owned()],
-        agent: Some(VOICES[0].to_owned()),
+        agent: Some(AUTHORS[0].to_owned()),
         ..Draft::default()
     }
 }

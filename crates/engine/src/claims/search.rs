@@ -69,7 +69,7 @@ pub(crate) fn search_list(cx: &Context<'_>, search: &Search) -> Result<SearchRep
 /// search finds.
 pub(crate) fn count_facets(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal> {
     if filter.search_words().is_empty() {
-        return read::count_facets(cx, filter);
+        return read::count_unsearched_facets(cx, filter);
     }
     let (project, worktree) = (cx.project()?, cx.worktree()?);
     let now = cx.engine.world.now();

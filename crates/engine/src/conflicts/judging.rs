@@ -146,8 +146,9 @@ impl Subject<'_> {
     /// it.
     fn add_judgment(&self, judgments: &mut Judgments, other: Engram, before: u64) {
         let there = side(&other.topic, &other.claim);
-        let is_voice = there != self.here && is_other_author(self.engram, &other, self.options.by);
-        match self.judgment_of(&other, is_voice) {
+        let is_by_other =
+            there != self.here && is_other_author(self.engram, &other, self.options.by);
+        match self.judgment_of(&other, is_by_other) {
             Judgment::Against(found) => {
                 let place = (run_of([self.engram, &other]), there);
                 let found = OpposingVersion {
@@ -156,7 +157,7 @@ impl Subject<'_> {
                 };
                 judgments.against.entry(place).or_default().push(found);
             }
-            Judgment::Same if is_voice => judgments.same.push(other),
+            Judgment::Same if is_by_other => judgments.same.push(other),
             Judgment::Same | Judgment::Nothing => {}
             Judgment::Unjudged => {
                 judgments.floor = judgments
@@ -167,14 +168,14 @@ impl Subject<'_> {
         }
     }
 
-    fn judgment_of(&self, other: &Engram, is_voice: bool) -> Judgment {
+    fn judgment_of(&self, other: &Engram, is_by_other: bool) -> Judgment {
         let parsed = self.cx.engine.caches.claims.parse_once(other);
         let (one, two) = (self.own.with_record(self.engram), parsed.with_record(other));
         if let Some(found) = tier::compare(&one, &two) {
             return Judgment::Against(found);
         }
         let has_judges = !self.cx.engine.world.judges().is_empty();
-        if (is_voice || has_judges) && tier::corroborates(&one, &two).is_some() {
+        if (is_by_other || has_judges) && tier::corroborates(&one, &two).is_some() {
             return Judgment::Same;
         }
         match self.options.judged_at(other.seq) {

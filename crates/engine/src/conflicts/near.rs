@@ -24,7 +24,7 @@ use crate::{
 const NEAR: f32 = 0.31;
 /// The most words of the claim by which others are sought, the rarest first.
 const MAX_WORDS: usize = 8;
-/// A word that more versions have is not sought, unless the claim has no rarer one.
+/// The search skips a word that more versions have, unless the claim has no rarer one.
 const FREQUENT: u64 = 2_000;
 /// The most versions that are read under one word, newest first.
 const MAX_UNDER_WORD: usize = 500;
@@ -40,8 +40,9 @@ pub(crate) fn with_nearest(cx: &Context<'_>, mut reply: PutReply) -> PutReply {
     reply
 }
 
-/// Finds the claims nearest to a stored one that its author may see, hold, and are by others; none
-/// that the reply names already (`known`), or whose conflict was ever found.
+/// Finds the claims nearest to a stored one, among those by others that hold and that its author
+/// may see. Leaves out claims that the reply already names (`known`) and pairs whose conflict was
+/// found before.
 fn nearest_claims(cx: &Context<'_>, id: EngramId, known: &HashSet<EngramId>) -> Vec<NearClaim> {
     let found = cx.engine.store.read::<_, Refusal>(|tx| {
         let engram = tx.engram(id)?.filter(is_comparable);
@@ -93,7 +94,8 @@ fn search(
     told(tx, engram, near)
 }
 
-/// The nearest, one of an author and of a side, without pairs whose conflict was found before.
+/// The nearest claims, at most one per author and per side, without pairs whose conflict was found
+/// before.
 fn told(
     tx: &Reader<'_>,
     engram: &Engram,

@@ -265,9 +265,3 @@ pub(crate) fn cleaned_label(label: &str) -> String {
         label
     }
 }
-
-/// The time `seconds` before `now`.
-pub(crate) fn seconds_before(now: Timestamp, seconds: i64) -> Timestamp {
-    now.checked_sub(SignedDuration::from_secs(seconds))
-        .unwrap_or(Timestamp::MIN)
-}

@@ -205,7 +205,7 @@ impl<'e> Context<'e> {
             Refusal::new(
                 Code::RepoUnavailable,
                 "there is no git repository here",
-                "Change to your clone, or pass it with --repo.",
+                "Start Engram in your clone.",
             )
         })
     }
@@ -232,6 +232,13 @@ impl<'e> Context<'e> {
     /// The project, if it was already looked up and exists.
     pub(crate) fn cached_project(&self) -> Option<ProjectId> {
         self.project.get().copied().flatten()
+    }
+
+    /// The project of what the home knows without claims, such as its agents: the home's own if the
+    /// repository has no id yet.
+    pub(crate) fn project_or_home(&self) -> Result<ProjectId, Refusal> {
+        let known = self.known_project()?;
+        Ok(known.unwrap_or_else(|| project::home_project(&self.engine.store)))
     }
 
     /// The project of a query. A repository without an id has no claims, so a query does not mint
@@ -400,7 +407,7 @@ impl Drop for Context<'_> {
 }
 
 impl Engine {
-    /// The agent that a token proves, in this project.
+    /// The agent of this home that a token proves.
     ///
     /// # Errors
     /// `SCOPE_DENIED` for a token that proves nobody here.

@@ -141,7 +141,7 @@ pub(crate) fn is_reserved_name(name: &str) -> bool {
         .any(|it| OURS.contains(it) || begins(it))
 }
 
-/// How a name begins, folded, that speaks for the user whatever follows.
+/// Beginnings, folded, that make a name look like the user's whatever follows.
 const OUR_BEGINNINGS: [&str; 3] = ["theuser", "youtheuser", "theowner"];
 /// The most characters of a name with its mark: where a name is cut, the mark is not.
 const MAX_MARKED: usize = 40;

@@ -308,7 +308,7 @@ fn refuse_outside_reads(repo: &Repo) -> Result<(), Refusal> {
         Some(outside) => Err(Refusal::new(
             Code::ScopeDenied,
             format!(
-                "the git folder {} reads {}, which is outside of it; only the user can allow that",
+                "the git folder {} depends on {}, which is outside it; only the user can allow that",
                 git_folder(repo),
                 outside.display()
             ),

@@ -1,13 +1,10 @@
 //! How often an agent may write: by itself, through its descendants, and together with all agents
 //! that nobody opened.
 
-use crate::context::{
-    Context,
-    caller::{agent_and_ancestors, seconds_before},
-};
+use crate::context::{Context, caller::agent_and_ancestors};
 use engram_model::{RateLimits, Refusal, operation::Agent};
 use engram_store::{FamilyOf, Reader};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// Limits how often an agent may store or close anything; the user is not limited.
 pub(crate) fn admit_write(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
@@ -67,4 +64,10 @@ fn admit_tree_writes(
         Ok(count.saturating_add(more))
     };
     engram_gateway::admit_tree_write(limits, all(60)?, all(3_600)?)
+}
+
+/// The time `seconds` before `now`.
+fn seconds_before(now: Timestamp, seconds: i64) -> Timestamp {
+    now.checked_sub(SignedDuration::from_secs(seconds))
+        .unwrap_or(Timestamp::MIN)
 }

@@ -1,4 +1,4 @@
-//! What agents were shown that no write has recorded yet (`agents/served.rs` fills it).
+//! What agents were shown and no write has recorded yet (`agents/served.rs` fills it).
 
 use std::collections::BTreeMap;
 

@@ -361,7 +361,7 @@ impl Engine {
 /// What a process without a file watch does instead, and how to fix it.
 pub(crate) fn describe_missing_watch(why: &str) -> String {
     format!(
-        "this system has no file watch left ({why}); until one is free, Engram checks for changes twice a second: close programs that watch files, or raise fs.inotify.max_user_instances"
+        "this system has no file watches left ({why}); until one is free, Engram checks for changes twice a second: close programs that watch files, or raise fs.inotify.max_user_instances"
     )
 }
 

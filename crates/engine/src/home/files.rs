@@ -1,4 +1,5 @@
-//! The default home, and moving an older home there.
+//! The files of a home: where it is by default, what it may contain, who may read it, and moving an
+//! older home there.
 
 use std::{
     fs::{self, File},

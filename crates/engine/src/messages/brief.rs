@@ -424,7 +424,8 @@ fn answered_todo(tx: &Reader<'_>, engram: &Engram) -> Result<Option<String>, Ref
     Ok(todo.map(|it| it.claim))
 }
 
-/// What each agent with an open turn has spent, and its limits.
+/// What each agent with an open turn has spent, and its limits; for the user, only of those that have
+/// spent something.
 fn budgets_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -453,17 +454,19 @@ fn budgets_of(
         })
         .to_vec()
     };
-    called
-        .take(BUDGETS)
-        .map(|agent| {
-            let spent = tx.spend(&agent.handle, &agent.turn)?;
+    let mut budgets = Vec::new();
+    for agent in called {
+        if budgets.len() == BUDGETS {
+            break;
+        }
+        let spent = tx.spend(&agent.handle, &agent.turn)?;
+        if spent != Spend::default() || cx.caller != &Caller::User {
             let limits = cx.engine.limits_of(tx, &agent.handle)?;
-            Ok((
-                taken.distinguish(agent, &agent.label),
-                figures(spent, &limits.deref),
-            ))
-        })
-        .collect()
+            let name = taken.distinguish(agent, &agent.label);
+            budgets.push((name, figures(spent, &limits.deref)));
+        }
+    }
+    Ok(budgets)
 }
 
 /// The open grants of these agents.

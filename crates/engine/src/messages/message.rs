@@ -38,7 +38,7 @@ pub(crate) fn checked_message(
         }
         Err(refusal) => refusal,
     };
-    if !refusal.exceeds(INLINE_CODE_CHARS) {
+    if !refusal.has_figure(INLINE_CODE_CHARS) {
         return Err(refusal);
     }
     let store = &cx.engine.store;

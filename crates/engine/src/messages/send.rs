@@ -97,7 +97,7 @@ fn record_unsent<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     Err(refusal)
 }
 
-/// Stores a child's report.
+/// Stores a child's message.
 fn send_to_parent(
     cx: &Context<'_>,
     sending: &Sending,

@@ -178,12 +178,57 @@ fn changed_by(request: &Request) -> Option<String> {
         | Request::Reverify(id)
         | Request::Pin(Pinning::Engram(id)) => id.to_string(),
         Request::Promote(promote) => promote.id.to_string(),
+        Request::Reword(rewording) => rewording.id.to_string(),
         Request::Put(draft) => draft.corrects_lineage.clone()?,
+        Request::Commit(commit) => commit.draft.corrects_lineage.clone()?,
         Request::Resolve(resolve) => resolve.conflict.to_string(),
         Request::Allow(allow) => allow.conflict.to_string(),
         Request::GrantRequest(answer) => answer.id.clone(),
         Request::DenyRequest(answer) => answer.id.clone(),
         Request::RevokeGrant(id) => id.clone(),
-        _ => return None,
+        Request::IssueGrant(wanted) => wanted.replaces.clone()?,
+        // The rest of those that change something name nothing of the home.
+        Request::Note(_)
+        | Request::LoadSample
+        | Request::RemoveSample
+        | Request::Adopt(_)
+        | Request::OpenAgent(_)
+        | Request::ChangeAgent(_)
+        | Request::NextTurn(_)
+        | Request::RequestDeref(_)
+        | Request::Pin(Pinning::Text(_))
+        | Request::Unpin(_)
+        | Request::Send(_)
+        | Request::Hook(_) => return None,
+        // These change nothing that anybody else stored.
+        Request::Get(_)
+        | Request::Log(_)
+        | Request::Query(_)
+        | Request::Deref(_)
+        | Request::Feed(_)
+        | Request::Facets(_)
+        | Request::Search(_)
+        | Request::Source(_)
+        | Request::Line(_)
+        | Request::CheckPointers(_)
+        | Request::Standing(_)
+        | Request::Track(_)
+        | Request::Complete(_)
+        | Request::Blame(_)
+        | Request::Locate(_)
+        | Request::News(_)
+        | Request::Conflicts(_)
+        | Request::Conflict(_)
+        | Request::Gate(_)
+        | Request::Status
+        | Request::Agents
+        | Request::Budget(_)
+        | Request::Timeline(_)
+        | Request::Metrics
+        | Request::Grants
+        | Request::Requests(_)
+        | Request::Brief
+        | Request::ShowBrief(_)
+        | Request::ValidateMessage(_) => return None,
     })
 }

@@ -8,7 +8,7 @@ pub(crate) mod recover;
 
 use crate::{
     Engine,
-    context::{Context, Tree, names, project, visibility::Visibility},
+    context::{Context, Tree, names, visibility::Visibility},
     evidence::health::is_followed,
     follow::Subscription,
     messages::reached,
@@ -76,7 +76,7 @@ impl Engine {
 /// is known of it.
 pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
     let id = cx.known_project()?;
-    let project = id.unwrap_or_else(|| project::home_project(&cx.engine.store));
+    let project = cx.project_or_home()?;
     let (agent, tree) = (cx.agent()?, cx.tree()?);
     let user = agent.is_none();
     let here = match cx.repo() {

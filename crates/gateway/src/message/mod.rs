@@ -55,15 +55,9 @@ pub struct ValidMessage {
     pub tokens: usize,
 }
 
-/// Returns the tokens (`o200k_base`, compact JSON) of a message that meets its contract.
-///
-/// Its keys show whether it comes from a child or a parent.
-pub fn validate_message(message: &Value, limits: &Limits) -> Result<usize, Refusal> {
-    check_message(message, limits).map(|it| it.tokens)
-}
-
 /// Checks a message as JSON against its contract and the limits, which a parent may have narrowed
-/// and a grant of code may have widened. A refusal carries figures, what to cut and a skeleton.
+/// and a grant of code may have widened. Its keys show whether it comes from a child or a parent. A
+/// refusal carries figures, what to cut and a skeleton.
 pub fn check_message(message: &Value, limits: &Limits) -> Result<ValidMessage, Refusal> {
     check(message, 0, limits)
 }

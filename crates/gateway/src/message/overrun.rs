@@ -44,7 +44,7 @@ pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
     let mut refusal = budget_refusal(first.message.clone(), first.hint.clone());
     let mut cuts: Vec<(usize, Cut)> = Vec::new();
     for overrun in found {
-        if !refusal.exceeds(overrun.name) {
+        if !refusal.has_figure(overrun.name) {
             refusal = refusal.figure(overrun.name, overrun.used, overrun.limit);
         }
         for (place, cut) in overrun.cut.into_iter().enumerate() {

@@ -6,7 +6,7 @@ use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_to
 use crate::tree::{AgentNode, descends};
 
 /// Refuses a scope that the home's configuration closes to the caller. The user may write to every
-/// scope. A scope that no administrator turned on is closed to agents, whatever else the
+/// scope. A scope that the user did not turn on is closed to agents, whatever else the
 /// configuration says.
 pub fn refuse_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
     let open = scopes.agents_write.iter();
@@ -74,7 +74,7 @@ pub struct PromotedClaim<'a> {
 
 /// Refuses a caller who may not promote a claim to a wider scope. An agent may promote its
 /// descendants' claims that have enough confidence; the user may promote any claim. Agents cannot
-/// promote to `org` or `global` until an administrator turns those scopes on.
+/// promote to `org` or `global` until the user turns those scopes on.
 pub fn refuse_promotion(
     caller: &Caller,
     claim: &PromotedClaim<'_>,

@@ -98,11 +98,6 @@ pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]
     keys.finish()
 }
 
-/// Returns only the concept keys: those that [`hash_keys`] derives from paths, topic and tags.
-pub fn concept_keys(pointers: &[Pointer], topic: &str, tags: &[String]) -> Vec<String> {
-    hash_keys("", pointers, topic, tags).concepts
-}
-
 /// Words of a question, and another way to write them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spelling {

@@ -97,7 +97,7 @@ words!(
     Source {
         /// Retrieval over the repository.
         Rag = "rag",
-        /// The episodic plane.
+        /// Events.
         Sam = "sam",
         /// An agent's own finding.
         Agent = "agent",

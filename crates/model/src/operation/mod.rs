@@ -353,7 +353,7 @@ pub struct Promotion {
 /// The kind of an event whose address was erased.
 pub const ERASED: &str = "erased";
 
-/// An event of the episodic plane.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Its identity.

@@ -108,7 +108,7 @@ words!(
         Repo = "repo",
         /// A section of a document.
         Artifact = "artifact",
-        /// An event of the episodic plane.
+        /// An event.
         Sam = "sam",
         /// A page on the web.
         Url = "url",

@@ -146,9 +146,13 @@ fn what_changed_is_told_with_both_numbers() {
 fn no_change_is_cut_by_the_edge_of_what_is_shown() {
     let then: Vec<String> = (1..=20).map(|it| format!("line {it}")).collect();
     let changed = |lines: std::ops::RangeInclusive<usize>| -> String {
-        let now = |it: usize| {
-            let word = if lines.contains(&it) { "other" } else { "line" };
-            format!("{word} {it}\n")
+        let now = |line: usize| {
+            let word = if lines.contains(&line) {
+                "other"
+            } else {
+                "line"
+            };
+            format!("{word} {line}\n")
         };
         (1..=20).map(now).collect()
     };

@@ -217,7 +217,7 @@ pub(super) async fn require_caller(
         // Only well-formed tokens are looked up in the home.
         Some(token) if is_token(token) => admit_agent(token, place, &api)
             .await
-            .map(|admit_agent| Some((token.to_owned(), admit_agent))),
+            .map(|agent| Some((token.to_owned(), agent))),
         _ => Err(bad_token_refusal()),
     };
     let known = match proven_agent {

@@ -39,7 +39,7 @@ fn read_token_file(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     opened.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     let token = text.trim();
-    if token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) {
+    if engram_engine::is_token(token) {
         Ok(token.to_owned())
     } else {
         Err(io::Error::other("it does not contain an Engram token"))

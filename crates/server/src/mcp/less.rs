@@ -76,7 +76,7 @@ fn tools_for_agents(limits: &Limits) -> Vec<OfferedTool> {
             ToolDescription {
                 name: "less_deref_pointer",
                 title: "Read",
-                description: "Read the text at a pointer, within your budget or by a grant."
+                description: "Read the text at a pointer, within your budget or with a grant."
                     .to_owned(),
                 idempotent: false,
                 loaded: true,

@@ -67,7 +67,7 @@ async fn a_status_has_the_users_pins_todos_and_risks() {
     }
 }
 
-/// What another agent wants done is a claim like any other: Engram passes it on as no order.
+/// Another agent's to-do is a claim like any other: Engram does not pass it on as an order.
 #[tokio::test]
 async fn a_todo_of_another_agent_is_no_order() {
     let sandbox = Sandbox::new();

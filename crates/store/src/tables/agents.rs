@@ -186,8 +186,9 @@ impl Reader<'_> {
     }
 
     /// The agents of a project that were opened, even if they have been closed since, or that a
-    /// person named. A connection that named itself owns no name: its client connects again by the
-    /// same name. Such a handle has 26 characters, and the agent neither a parent nor a role.
+    /// person named. A connection that named itself owns no name, because its client connects again
+    /// under the same name. Such a handle has 26 characters, and the agent neither a parent nor a
+    /// role.
     pub fn name_owners(&self, project: ProjectId) -> Result<Vec<NameOwner>> {
         self.0
             .prepare_cached(

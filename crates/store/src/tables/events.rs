@@ -1,4 +1,4 @@
-//! Table `event`: the episodic plane. The text lies beside the journal; only the text can be
+//! Table `event`: immutable records of acts. The text lies beside the journal; only the text can be
 //! erased.
 
 use engram_model::{AgentId, EventId, ProjectId};

@@ -125,6 +125,28 @@ fn a_link_to_what_is_nowhere_opens_nothing_and_says_so() {
     }
 }
 
+#[test]
+fn a_link_to_a_repository_that_is_gone_says_where_it_was() {
+    let gone = |request: &Request| match request {
+        Request::Locate(_) => {
+            let found =
+                json!({"name": "flask", "path": "/code/flask", "is_here": false, "is_gone": true});
+            Ok(json!({"is": "located", "with": {"found": found}}))
+        }
+        other => answer(other),
+    };
+    let stage = Stage::open_window(&feed::VIEW, gone);
+    here(stage.app);
+    let link = format!("engram://feed/{ID}");
+    let opened = opened_after(&stage, |app| follow_link(app, &link));
+    assert_eq!(opened, None);
+    let told = toast(stage.app);
+    assert!(
+        told.contains("flask") && told.contains("/code/flask"),
+        "{told}"
+    );
+}
+
 /// The repository that is to be opened next; nothing is opened.
 fn opened_after(stage: &Stage, act: impl FnOnce(App)) -> Option<String> {
     let app = stage.app;

@@ -157,7 +157,7 @@ impl View {
         pointer: |_, _| None,
         address: Address::NONE,
         own: None,
-        knows: Act::moves,
+        knows: Act::is_for_every_list,
         may: |_, _| None,
         act: |_, _| false,
     };

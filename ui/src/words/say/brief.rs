@@ -28,7 +28,7 @@ pub const SHOW: &str = "Show the claim";
 pub const EVIDENCE: &str = "Evidence";
 pub const NO_EVIDENCE: &str = "This line has no evidence of its own.";
 pub const NOT_A_CLAIM: &str = "Only a claim or a line of your own can be pinned";
-pub const NOT_A_CLAIM_HINT: &str = "Press Shift P to pin a line of your own.";
+pub const NOT_A_CLAIM_HINT: &str = "Press ⇧ P to pin a line of your own.";
 pub const NOT_YOURS: &str = "Only a pinned line of text can be edited";
 pub const NOT_YOURS_HINT: &str = "Correct the claim in the feed: the line follows it.";
 

@@ -200,7 +200,7 @@ pub fn not_listed(conflicts: &str) -> String {
 }
 
 pub fn still_due(comparisons: &str) -> String {
-    format!("Still due: {comparisons}. Until then, `engram conflicts --gate` fails.")
+    format!("Still due: {comparisons}. `engram conflicts --gate` fails until they are done.")
 }
 
 pub fn new_count(count: usize) -> String {

@@ -42,7 +42,7 @@ pub const NONE_FITS: &str = "This does not apply to the selected claims";
 pub const CONFIRM_FITS: &str = "“Still true” is for claims whose evidence was edited.";
 pub const DENY_FITS: &str = "“No longer true” is for claims whose evidence was edited or is gone.";
 pub const ASK_FITS: &str =
-    "You can ask agents once about a claim, if its evidence was edited or is gone.";
+    "You can ask agents about a claim only once, and only if its evidence was edited or is gone.";
 
 /// During a run: the verb, how many are done, of how many.
 pub fn progress(verb: &str, done: &str, of: &str) -> String {

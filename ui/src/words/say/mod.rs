@@ -233,7 +233,7 @@ pub mod engram {
     pub const YOU: &str = "you";
     pub const CONFIDENCE: &str = "confidence";
     pub const RECORDED: &str = "recorded";
-    pub const ALSO_SAID: &str = "also said by";
+    pub const ALSO_SAID: &str = "also claimed by";
     pub const NEWER: &str = "Show the newer version";
     pub const IN_CONFLICT: &str = "Another claim contradicts this one.";
     pub const SHOW_CONFLICT: &str = "Show the conflict";
@@ -252,7 +252,7 @@ pub mod engram {
     pub const REDACT: &str = "Redact…";
     pub const REDACT_MEANS: &str = "Erases its text for good";
     pub const REDACT_ASK: &str = "Redact this claim for good?";
-    pub const REDACT_ALL: &str = " This erases its text, topic, author and evidence, also in other claims in which its author said the same. You cannot undo this.";
+    pub const REDACT_ALL: &str = " This erases its text, topic, author and evidence, including in other claims in which its author said the same. You cannot undo this.";
     pub const REDACT_YES: &str = "Redact";
     pub const REDACT_DONE: &str = "Redacted for good";
     pub const REDACT_PENDING: &str = "Redacted, but not everywhere yet";
@@ -433,7 +433,7 @@ pub mod notice {
     pub const NO_UNDO: &str = "Nothing to undo";
     pub const NOT_UNDONE: &str = "The last change cannot be undone here";
     pub const NOT_UNDONE_HINT: &str =
-        "Press Z again to undo the step before it; ⇧Z lists all steps.";
+        "Press Z again to undo the step before it; ⇧ Z lists all steps.";
     pub const LINK_COPIED: &str = "Link copied";
     pub const POINTER_COPIED: &str = "Pointer copied";
     pub const CLAIM_COPIED: &str = "Claim copied";

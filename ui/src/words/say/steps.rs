@@ -24,7 +24,7 @@ pub const REDACTED: &str = "redacted";
 pub const BY_VERDICT: &str = "settled";
 pub const SETTLED_AGAIN: &str = "settled again";
 pub const ALLOWED_AGAIN: &str = "allowed again";
-pub const SAID_AGAIN: &str = "said again";
+pub const SAID_AGAIN: &str = "made again";
 
 /// What overtook a step, and who did it.
 pub fn overtaken_by(did: &str, by: &str) -> String {

@@ -298,6 +298,7 @@ fn the_brief_tells_an_agent_from_one_whose_name_it_took() {
     open_agent(&engine, &USER, "ada", None).unwrap();
     let other = engine.agent("ada");
     engine.deref(&other, POINTER).unwrap();
+    engine.deref(&agent_named("ada"), POINTER).unwrap();
     let told = budgets();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.contains(&"ada".to_owned()), "{told:?}");

@@ -2,7 +2,7 @@
 
 use engram_model::{
     AgentId, Caller, Change, Code, DenyAnswer, DerefRequest, Feed, GrantAnswer, GrantState,
-    OperationKind, PointerInput, Refusal, RequestState, WhichRequests, ask,
+    NewsKind, NewsSince, OperationKind, PointerInput, Refusal, RequestState, WhichRequests, ask,
 };
 
 use crate::fixture::{
@@ -22,6 +22,28 @@ pub(crate) fn request(engine: &Asked, who: &str, pointer: &str) -> Result<String
         .ask(&agent_named(who), ask::RequestDeref(Box::new(wanted)))?;
     assert_eq!(settled.state, "waiting");
     Ok(settled.id)
+}
+
+/// Today lists what agents asked for, until it is answered.
+#[test]
+fn a_request_is_news_while_it_waits() {
+    let (_sandbox, engine) = open_family();
+    let id = request(&engine, "ada", POINTER).unwrap();
+    let asked = || {
+        let news = engine
+            .0
+            .ask(&USER, ask::News(NewsSince::default()))
+            .unwrap();
+        let rows = news
+            .rows
+            .into_iter()
+            .filter(|it| it.what == NewsKind::Asked);
+        rows.map(|it| (it.by, it.count, it.id)).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(), [("ada".to_owned(), 1, id.clone())]);
+    let denied = DenyAnswer { id, why: None };
+    engine.0.ask(&USER, ask::DenyRequest(denied)).unwrap();
+    assert_eq!(asked(), []);
 }
 
 #[test]

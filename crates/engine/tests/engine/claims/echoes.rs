@@ -1,6 +1,6 @@
 //! An agent that repeats what it was shown adds nothing (`ECHO`).
 
-use engram_model::{Caller, Code, Commit, Draft, PointerInput, Refusal, ask};
+use engram_model::{Caller, Code, Commit, Draft, Feed, PointerInput, Refusal, ask};
 
 use crate::fixture::{Asked, LONG, POINTER, REINDEX, SHORT, Sandbox, draft, on_topic, refused};
 
@@ -56,6 +56,19 @@ fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
     refused(engine.put(&carl, draft(CLAIM)), Code::Echo);
     engine.deref(&carl, POINTER).unwrap();
     assert_eq!(engine.put(&carl, draft(CLAIM)).unwrap().id, first);
+}
+
+#[test]
+fn what_the_feed_and_a_history_show_is_known_to_who_read_it() {
+    let engine = Sandbox::open_new();
+    let id = engine.claim(CLAIM).id;
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    engine.0.ask(&ada, ask::Feed(Feed::default())).unwrap();
+    engine.0.ask(&bob, ask::Log(id)).unwrap();
+    for agent in [ada, bob] {
+        let repeated = draft_with(CLAIM, Some(POINTER));
+        refused(commit(&engine, &agent, repeated), Code::Echo);
+    }
 }
 
 #[test]

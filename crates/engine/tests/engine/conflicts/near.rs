@@ -48,7 +48,7 @@ fn what_ended_or_is_hidden_or_in_conflict_is_not_proposed() {
     let gone = at.put(&ada, draft(PORT)).unwrap();
     at.forget(&ada, gone.id).unwrap();
     assert_eq!(near(&at, &bob, draft(OTHER)), []);
-    // The user sees every run; the rules find this one, so nothing is proposed.
+    // The user sees every run, so the run's claim is proposed.
     let seen = near(
         &at,
         &USER,

@@ -3,10 +3,13 @@
 use std::fs;
 
 use engram_model::{
-    Clues, Code, NewsKind, NewsSince, Pinning, Refusal, Request, Settle, Whereabouts, ask,
+    Clues, Code, Commit, NewsKind, NewsSince, Pinning, Refusal, Request, Rewording, Settle,
+    Whereabouts, ask,
 };
 
-use crate::fixture::{Asked, LONG, SHORT, Sandbox, USER, draft, git, make_repository, refused};
+use crate::fixture::{
+    Asked, LONG, SHORT, Sandbox, USER, correction_of, draft, git, make_repository, refused,
+};
 
 /// A home with two repositories.
 fn open_two() -> (Sandbox, Asked, Asked) {
@@ -53,6 +56,16 @@ fn a_claim_of_another_repository_is_read_and_not_changed() {
         Request::Reverify(id),
         Request::Pin(Pinning::Engram(id)),
         Request::Promote(engram_model::Promote { id, scope: None }),
+        Request::Reword(Box::new(Rewording {
+            id,
+            claim: "It was there.".to_owned(),
+            seen: Vec::new(),
+        })),
+        Request::Put(Box::new(correction_of(id, "It was there."))),
+        Request::Commit(Box::new(Commit {
+            draft: correction_of(id, "It was there."),
+            words: None,
+        })),
     ];
     for change in changes {
         let told = format!("{change:?}");

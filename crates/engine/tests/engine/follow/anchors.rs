@@ -11,7 +11,8 @@ use std::{
 
 use engram_engine::Subscription;
 use engram_model::{
-    Anchored, Caller, Change, Check, EngramId, Evidence, Feed, Filter, Health, ask,
+    Anchored, Caller, Change, Check, EngramId, Evidence, Feed, Filter, Health, NewsKind, NewsRow,
+    NewsSince, ask,
 };
 
 use crate::fixture::{
@@ -342,6 +343,19 @@ fn a_claim_is_not_counted_as_drifted_while_agents_are_asked() {
     let (followed, id, _) = follow_awake(&sandbox);
     let drifted = || followed.at.status(&Caller::User).unwrap().drifted;
     assert_eq!(drifted(), 1);
+    let news = followed
+        .at
+        .0
+        .ask(&Caller::User, ask::News(NewsSince::default()))
+        .unwrap();
+    let of_drift = |it: &&NewsRow| it.what == NewsKind::Drifted;
+    let counts: Vec<u64> = news
+        .rows
+        .iter()
+        .filter(of_drift)
+        .map(|it| it.count)
+        .collect();
+    assert_eq!(counts, [1], "{:?}", news.rows);
     let asked = followed.at.0.ask(&Caller::User, ask::Reverify(id)).unwrap();
     assert_eq!(drifted(), 0);
     followed.at.forget(&Caller::User, asked.id).unwrap();

@@ -4,7 +4,7 @@ use engram_model::{
     BriefPart, BudgetOf, Caller, Code, Draft, Durability, Kind, MemoryOp, Pinning, PutReply, ask,
 };
 
-use crate::fixture::{Asked, Sandbox, USER, correction_of, draft, refused};
+use crate::fixture::{Asked, POINTER, Sandbox, USER, correction_of, draft, refused};
 
 impl Asked {
     fn new_lines(&self, who: &Caller) -> Vec<String> {
@@ -84,6 +84,8 @@ fn who_was_only_sent_the_brief_is_in_none() {
     };
     assert_eq!(budgets(), 0);
     engine.put(&bob, draft("The port is 8080.")).unwrap();
+    assert_eq!(budgets(), 0, "it has read nothing");
+    engine.deref(&bob, POINTER).unwrap();
     assert_eq!(budgets(), 1);
 }
 

@@ -4,8 +4,8 @@
 use engram_model::{Code, DerefLimits, Limits, PointerType, Spend};
 use serde_json::{Value, json};
 
-use super::{child, parent, with};
-use crate::{admit_by_budget, charge, line_count, validate_message};
+use super::{child, parent, validate_message, with};
+use crate::{admit_by_budget, charge, line_count};
 
 fn code(message: &Value) -> Option<Code> {
     let refused = validate_message(message, &Limits::default()).err();

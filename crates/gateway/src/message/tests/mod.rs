@@ -4,11 +4,16 @@
 mod criteria;
 mod refusals;
 
-use engram_model::{Code, Limits};
+use engram_model::{Code, Limits, Refusal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::validate_message;
+use super::check_message;
+
+/// Returns the tokens of a message that meets its contract.
+fn validate_message(message: &Value, limits: &Limits) -> Result<usize, Refusal> {
+    check_message(message, limits).map(|it| it.tokens)
+}
 
 fn engram() -> Value {
     json!({

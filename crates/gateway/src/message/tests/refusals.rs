@@ -4,11 +4,8 @@ use engram_model::{BUDGETS, Code, Limits, Refusal, Remedy};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{any_json, child, parent, with};
-use crate::{
-    MessageForm, check_message, count_tokens, narrowed_limits, read_message, to_text,
-    validate_message,
-};
+use super::{any_json, child, parent, validate_message, with};
+use crate::{MessageForm, check_message, count_tokens, narrowed_limits, read_message, to_text};
 
 const CODE: &str = "def reserve(n):\n    return self.left - n";
 

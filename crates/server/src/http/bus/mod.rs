@@ -229,7 +229,7 @@ fn bus_routes() -> Vec<BusRoute> {
         BusRoute::new("get", "/metrics", get(calls::metrics), schema_of::<String>, "Counts for Prometheus; for the user.")
             .in_text(),
         BusRoute::new("post", "/grant", post(calls::grant_to_child), schema_of::<GrantReply>,
-            "Permit a child one thing beyond its budget; the token is shown this once.").body(schema_of::<calls::GrantBody>),
+            "Permit a child one thing beyond its budget; the token is shown only once.").body(schema_of::<calls::GrantBody>),
         BusRoute::new("delete", "/grant/{id}", delete(calls::revoke_grant), schema_of::<Answered>, "Revoke a grant."),
         BusRoute::new("get", "/request", get(calls::list_requests), schema_of::<RequestsReply>,
             "Requests of the caller and its children.").query(&[ALL]),
@@ -238,11 +238,11 @@ fn bus_routes() -> Vec<BusRoute> {
         BusRoute::new("post", "/request/{id}", post(calls::answer_request), request_answer_schema, "Grant or deny a request.")
             .body(schema_of::<calls::RequestVerdict>),
         BusRoute::new("post", "/agent", post(calls::open_agent), schema_of::<AgentOpened>,
-            "Open a child of the caller; its token is shown this once.").body(schema_of::<Opening>),
-        BusRoute::new("post", "/agent/{id}/turn", post(calls::next_turn), schema_of::<Turned>, "Begin another turn of a child.")
+            "Open a child of the caller; its token is shown only once.").body(schema_of::<Opening>),
+        BusRoute::new("post", "/agent/{id}/turn", post(calls::next_turn), schema_of::<Turned>, "Begin a child's next turn.")
             .optional_body(schema_of::<calls::TurnBody>),
         BusRoute::new("get", "/conflicts", get(conflicts::list), schema_of::<ConflictsReply>,
-            "List the conflicts, the worst first.").query(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
+            "List conflicts, worst first.").query(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
         BusRoute::new("get", "/conflicts/{id}", get(conflicts::show), schema_of::<Conflict>, "Read one conflict, with both sides."),
         BusRoute::new("post", "/conflicts/{id}", post(conflicts::settle), schema_of::<ResolveReply>,
             "Settle a conflict, or undo its verdict.").body(schema_of::<conflicts::ResolutionBody>),
@@ -253,7 +253,7 @@ fn bus_routes() -> Vec<BusRoute> {
         BusRoute::new("post", "/hook/on_rag_result", post(calls::on_rag_result), schema_of::<RagReply>,
             "Turn what retrieval found into pointers, with excerpts within the budget.").body(schema_of::<calls::RagResultBody>),
         BusRoute::new("post", "/hook/on_sam_read", post(calls::on_sam_read), schema_of::<SamReply>,
-            "Get the pointer to an event, and how it begins.").body(schema_of::<calls::SamReadBody>),
+            "Get the pointer to an event, and the event's first sentence.").body(schema_of::<calls::SamReadBody>),
     ]
 }
 
@@ -292,7 +292,7 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
 }
 
 /// Where the calls of the bus are described.
-const DESCRIBED: &str = "GET /openapi.json says how it is called.";
+const DESCRIBED: &str = "GET /openapi.json describes every call.";
 
 /// Refuses parameters that a call does not take. Otherwise a misspelled parameter would have no
 /// effect.

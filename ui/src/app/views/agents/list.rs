@@ -126,7 +126,7 @@ fn view_content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoVie
             {agent.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
             {parent.map(|name| view! { <span>{say::agents::parent(&words::visible(name))}</span> })}
             <span class="space"></span>
-            <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
+            {agent.did.map(|_| view! { <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time> })}
         </span>
         <span class="what">
             <span class="did">{agent.did.map(OperationKind::act_in_words)}</span>

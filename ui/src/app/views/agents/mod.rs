@@ -48,7 +48,7 @@ pub(crate) static VIEW: View = View {
         open: state::open,
     },
     own: Some((say::agents::ONE, COMMANDS)),
-    knows: |act| act.moves() || act == Act::Facets,
+    knows: |act| act.is_for_every_list() || act == Act::Facets,
     act: |app, act| match act {
         Act::Facets => {
             state::show_all_or_not(app);

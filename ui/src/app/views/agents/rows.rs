@@ -145,6 +145,8 @@ mod tests {
                 "c codex 6-7; b api<codex 4-5; a backend<codex 1-2",
                 "api abc",
             ),
+            // A client that calls itself by that name is another.
+            ("b backend 4-5; a backend<codex 1-2", "backend b, backend a"),
             // What tells two of the same name apart does not separate them.
             (
                 "b codex_(9g5fab) 4-5; a codex_(9g5faa) 1-2",

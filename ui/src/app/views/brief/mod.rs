@@ -34,7 +34,9 @@ pub(crate) static VIEW: View = View {
     is_any_open: |app| app.views.brief.inbox.open.with(Option::is_some),
     pointer: state::line_pointer,
     own: Some((say::brief::TITLE, COMMANDS)),
-    knows: |act| act.moves() || act.is_of_source() || matches!(act, Act::Facets | Act::Blame),
+    knows: |act| {
+        act.is_for_every_list() || act.is_of_source() || matches!(act, Act::Facets | Act::Blame)
+    },
     may: state::may,
     act: state::act,
     ..View::LIST

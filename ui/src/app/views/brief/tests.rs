@@ -39,7 +39,7 @@ fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
     assert!(all.draft.get_untracked().is_some());
 }
 
-/// The key for undo does not undo an earlier step in place of what cannot be undone.
+/// If the last change cannot be undone, the first press of the undo key says so and undoes nothing.
 #[test]
 fn undo_says_that_a_pin_is_not_undone_before_it_goes_on() {
     let stage = Stage::open(&VIEW, |request| match request {
@@ -68,4 +68,6 @@ fn undo_says_that_a_pin_is_not_undone_before_it_goes_on() {
     stage.settle();
     assert!(matches!(stage.asked()[..], [Request::Feed(_)]));
     assert_eq!(told().as_deref(), Some(say::notice::NO_UNDO));
+    let toast = stage.app.frame.toast.get_untracked();
+    assert!(toast.is_some_and(|it| it.is_error), "nothing was done");
 }

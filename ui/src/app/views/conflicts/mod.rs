@@ -64,7 +64,7 @@ pub(crate) static VIEW: View = View {
     },
     own: Some((say::conflicts::ONE, COMMANDS)),
     knows: |act| {
-        act.moves()
+        act.is_for_every_list()
             || act.is_of_source()
             || matches!(
                 act,

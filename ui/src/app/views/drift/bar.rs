@@ -14,22 +14,12 @@ use crate::{
         views::{self, feed},
         write::{CorrectButton, SuggestionButton, open_suggestion},
     },
+    selection::ClaimAction,
     words::{self, say},
 };
 
-/// A verdict on a claim whose evidence changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DriftVerdict {
-    /// Still true: repoints the claim at its evidence as it is now.
-    True,
-    /// No longer true: forgets the claim.
-    False,
-    /// Unknown: asks agents.
-    Unsure,
-}
-
-/// Gives a verdict on the open claim.
-pub(crate) fn judge(app: App, verdict: DriftVerdict) {
+/// Does what a person decides about the open claim, whose evidence changed.
+pub(crate) fn judge(app: App, action: ClaimAction) {
     let Some(engram) = untrack(|| reading::current_engram(app)) else {
         return;
     };
@@ -41,20 +31,22 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     if !words::is_drifted(&engram) {
         return app.frame.say(say::review::NOT_DRIFTED, "");
     }
-    if verdict == DriftVerdict::True && !words::can_repin(&engram) {
+    if action == ClaimAction::Confirm && !words::can_repin(&engram) {
         let gone = words::gone_evidence(&engram);
         return app.frame.warn(&gone, say::review::GONE_HINT);
     }
-    if verdict == DriftVerdict::Unsure && engram.asked.is_some() {
+    if action == ClaimAction::Ask && engram.asked.is_some() {
         return app.frame.say(say::review::IS_ASKED, "");
     }
     let id = engram.id;
     // A second press sends nothing.
     let is_done = app.list.choice.is_settling(id);
-    let done = match verdict {
-        DriftVerdict::True => say::review::CONFIRMED,
-        DriftVerdict::Unsure => say::review::ASKED,
-        DriftVerdict::False => return reading::ask_to_close(app, Closing::Forget),
+    let done = match action {
+        ClaimAction::Confirm => say::review::CONFIRMED,
+        ClaimAction::Ask => say::review::ASKED,
+        ClaimAction::Deny | ClaimAction::Forget => {
+            return reading::ask_to_close(app, Closing::Forget);
+        }
     };
     if is_done || !app.batch.begin(done, 1) {
         return;
@@ -62,8 +54,8 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     app.reading.refused.set(None);
     let next = untrack(|| feed::neighbour(app, id));
     spawn_local(async move {
-        let stored = match verdict {
-            DriftVerdict::True => app.ask(ask::Repin(id)).await,
+        let stored = match action {
+            ClaimAction::Confirm => app.ask(ask::Repin(id)).await,
             _ => app.ask(ask::Reverify(id)).await,
         };
         app.batch.end();
@@ -72,15 +64,15 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
                 app.frame.say_done(
                     done,
                     &words::claim(&engram),
-                    match verdict {
-                        DriftVerdict::True => Undo::restore(id),
+                    match action {
+                        ClaimAction::Confirm => Undo::restore(id),
                         _ => Undo::withdraw(stored.id),
                     },
                 );
                 let to = match (views::is_queue(app), next) {
                     (true, Some(next)) => next,
                     (true, None) => return,
-                    (false, _) if verdict == DriftVerdict::True => stored.id,
+                    (false, _) if action == ClaimAction::Confirm => stored.id,
                     (false, _) => return,
                 };
                 reading::select_engram(app, to);
@@ -141,9 +133,9 @@ pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
     view! {
         <SuggestionButton engram />
-        <button class:primary=move || !is_suggested() data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, DriftVerdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
-        <button data-testid="no-longer" on:click=move |_| judge(app, DriftVerdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
+        <button class:primary=move || !is_suggested() data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, ClaimAction::Confirm)>{say::review::YES}" "<kbd>"Y"</kbd></button>
+        <button data-testid="no-longer" on:click=move |_| judge(app, ClaimAction::Deny)>{say::review::NO}" "<kbd>"X"</kbd></button>
         <CorrectButton engram />
-        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, DriftVerdict::Unsure)>{say::review::ASK}" "<kbd>"Q"</kbd></button>
+        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, ClaimAction::Ask)>{say::review::ASK}" "<kbd>"Q"</kbd></button>
     }
 }

@@ -8,7 +8,7 @@ mod tests;
 use engram_model::{Evidence, Filter};
 use leptos::prelude::*;
 
-pub(crate) use self::bar::{DriftVerdict, Triage, Verdicts, judge};
+pub(crate) use self::bar::{Triage, Verdicts, judge};
 use super::{View, feed};
 use crate::{
     app::{components::icons::Icon, state::App, views},

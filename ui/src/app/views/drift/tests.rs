@@ -89,7 +89,7 @@ fn one_key_corrects_a_claim_to_the_value_that_the_line_has_now() {
 #[test]
 fn what_cannot_be_confirmed_says_which_key_to_press() {
     let (stage, _) = open("evidence_gone", "A cookie has at most 4093 bytes.");
-    super::judge(stage.app, super::DriftVerdict::True);
+    super::judge(stage.app, crate::selection::ClaimAction::Confirm);
     stage.settle();
     assert_eq!(stage.asked(), []);
     let told = stage.app.frame.toast.get_untracked().unwrap();

@@ -1,6 +1,6 @@
 //! The answer that a person gives by a key or a button, and what follows.
 
-use engram_model::{AgentId, DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
+use engram_model::{DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{HAND_ON, VIEW};
@@ -11,12 +11,10 @@ use crate::{
         frame::{Undo, room},
         overlay::palette::keycaps,
         state::App,
-        views::{
-            agents::rows::successor_of,
-            requests::{
-                request::{Answer, DEFAULT_CAP, asker_name, next_waiting, parse_cap},
-                state,
-            },
+        views::requests::{
+            hand_on::has_newer_connection,
+            request::{Answer, DEFAULT_CAP, asker_name, next_waiting, parse_cap},
+            state,
         },
     },
     tags::Tag,
@@ -129,12 +127,6 @@ pub(super) fn undo_of(id: String) -> Undo {
     Undo::new(say::CLAIMS, taken_back, |app, _| {
         app.frame.say(say::requests::REVOKED, "")
     })
-}
-
-/// Whether the client of this connection has connected again, so that this connection has ended.
-async fn has_newer_connection(app: App, agent: &AgentId) -> bool {
-    let agents = app.ask(ask::Agents).await;
-    agents.is_ok_and(|it| successor_of(it.agents, agent).is_some())
 }
 
 /// Reports what was answered, and opens the next request that waits.

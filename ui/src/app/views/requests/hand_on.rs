@@ -1,6 +1,6 @@
 //! Hands on a grant that its agent did not use before its connection ended.
 
-use engram_model::{AgentStatus, GrantWanted, PointerInput, Refusal, RequestTold, ask};
+use engram_model::{AgentId, AgentStatus, GrantWanted, PointerInput, Refusal, RequestTold, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{answer::undo_of, state};
@@ -55,4 +55,10 @@ async fn send(app: App, request: &RequestTold) -> Result<Option<(AgentStatus, St
     };
     let grant = app.ask(ask::IssueGrant(wanted)).await?;
     Ok(Some((to, grant.id)))
+}
+
+/// Whether the client of this connection has connected again, so that this connection has ended.
+pub(super) async fn has_newer_connection(app: App, agent: &AgentId) -> bool {
+    let agents = app.ask(ask::Agents).await;
+    agents.is_ok_and(|it| successor_of(it.agents, agent).is_some())
 }

@@ -62,7 +62,9 @@ pub(crate) static VIEW: View = View {
         },
     },
     own: Some((say::requests::ONE, COMMANDS)),
-    knows: |act| act.moves() || act.is_of_source() || matches!(act, Act::Blame | Act::Link),
+    knows: |act| {
+        act.is_for_every_list() || act.is_of_source() || matches!(act, Act::Blame | Act::Link)
+    },
     may: state::may,
     act: state::act,
     ..View::LIST

@@ -34,7 +34,7 @@ pub(crate) static VIEW: View = View {
     panes,
     is_any_open: |app| app.views.today.inbox.open.with(Option::is_some),
     own: Some((say::today::TITLE, COMMANDS)),
-    knows: |act| act.moves() || act == Act::Facets,
+    knows: |act| act.is_for_every_list() || act == Act::Facets,
     act: |app, act| {
         let chooses = act == Act::Facets;
         if chooses {
