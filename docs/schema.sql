@@ -183,7 +183,7 @@ CREATE TABLE grant (
     expires_at INTEGER NOT NULL,
     spent      INTEGER,
     revoked    INTEGER
-) STRICT;
+, transferred_to TEXT) STRICT;
 
 CREATE INDEX grant_agent ON grant (agent, spent, revoked);
 

@@ -357,6 +357,6 @@ mod tests {
         else {
             panic!("the page waits although its subscription ended");
         };
-        assert!(refusal.message.contains("not followed"), "{refusal}");
+        assert!(refusal.message.contains("no longer follows"), "{refusal}");
     }
 }

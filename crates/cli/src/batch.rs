@@ -58,6 +58,8 @@ fn detect_line(id: &Value, line: Value) -> Result<Value, Refusal> {
         "severity": found.severity,
         "score": found.score,
         "why": found.why,
+        "near": found.near,
+        "nearness": found.nearness,
     }))
 }
 

@@ -135,7 +135,7 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     window.find("[data-testid=agent-grants]");
     assert!(child.read(WANTED).is_ok());
     window.wait(&acts(6));
-    assert!(window.text("[data-testid=act]").contains("by a grant"));
+    assert!(window.text("[data-testid=act]").contains("with a grant"));
     window.wait("document.querySelector('.beyond').textContent.includes('0 open, 1 used')");
     // The timeline draws what each turn read, and estimates what that saved.
     window.wait("document.querySelector('[data-testid=turn] .track i').style.width === '100%'");

@@ -278,8 +278,9 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
   echo '{\"id\":1,\"a\":\"A cart expires after 45 minutes.\",\"b\":\"A cart expires after 2 hours.\",\"topic_a\":\"checkout\",\"topic_b\":\"checkout\"}' | engram detect --pairs -
 
 Each line is answered with one object, in order:
-  {\"id\",\"conflict\",\"tier\",\"severity\",\"score\",\"why\"}
-  tier, severity and why are null where there is no conflict")]
+  {\"id\",\"conflict\",\"tier\",\"severity\",\"score\",\"why\",\"near\",\"nearness\"}
+  tier, severity and why are null where there is no conflict
+  near: whether they may be about the same thing, whatever they say; nearness is 0 to 1")]
     Detect {
         /// Pairs as JSON, one per line: id, a, b, topic_a and topic_b; - for standard input
         #[arg(long, value_name = "FILE")]

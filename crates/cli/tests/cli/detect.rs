@@ -20,8 +20,13 @@ fn outcome(line: &Value) -> String {
         assert!(!error["hint"].as_str().unwrap().is_empty(), "{error}");
         return format!("{} {}", line["id"], error["code"].as_str().unwrap());
     }
-    let all = ["conflict", "id", "score", "severity", "tier", "why"];
+    let all = [
+        "conflict", "id", "near", "nearness", "score", "severity", "tier", "why",
+    ];
     assert_eq!(keys(line), all, "{line}");
+    let nearness = line["nearness"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&nearness), "{line}");
+    assert!(line["near"].is_boolean(), "{line}");
     let score = line["score"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&score), "{line}");
     if line["conflict"].as_bool().unwrap() {

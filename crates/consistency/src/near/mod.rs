@@ -14,6 +14,8 @@ use table::{COLUMNS, Row};
 
 /// The most words of a text that are read. A claim has at most a hundred.
 const MAX_WORDS: usize = 128;
+/// Claims less near than this are not proposed (docs/accuracy.md says what that finds).
+pub const NEAR: f32 = 0.31;
 /// The weight of meanings, where shared words weigh 1.
 const MEANING: f32 = 0.4;
 /// Pieces up to about this rank of the table are so frequent that they say little.
@@ -88,6 +90,18 @@ impl<'g> Sought<'g> {
             gist,
             weights,
             most: weight(1, all),
+        }
+    }
+
+    /// Weighs the words of a claim by how rare they are in general, without a home.
+    pub fn without_home(gist: &'g Gist) -> Self {
+        let weights: Vec<f32> = gist.words.iter().map(|it| it.rarity).collect();
+        let weighed = gist.words.iter().map(|it| (it, it.rarity));
+        Self {
+            meaning: meaning(weighed),
+            gist,
+            weights,
+            most: 1.0,
         }
     }
 

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use engram_consistency::near::{Gist, Sought};
+use engram_consistency::near::{Gist, NEAR, Sought};
 
 use crate::pairs::strangers;
 
 /// As in the engine (`conflicts/near.rs`).
-const NEAR: f32 = 0.31;
 const MAX_NEAR: usize = 3;
 
 /// The claims of one side of all pairs, as a home.
@@ -63,6 +62,30 @@ fn a_contradicting_claim_in_other_words_is_among_the_nearest() {
         share(shown)
     );
     assert!(share(among) >= 0.88 && share(proposed) >= 0.78 && share(shown) <= 1.6);
+}
+
+/// Without a home, words weigh what they weigh in general.
+#[test]
+fn claims_about_one_thing_are_near_without_a_home() {
+    let pairs: Vec<_> = strangers().into_iter().map(|it| it.0).collect();
+    let near = |a: &str, b: &str| {
+        let gist = Gist::of(a);
+        Sought::without_home(&gist).nearness(&Gist::of(b)) >= NEAR
+    };
+    let share = |found: usize, of: usize| found as f64 / of as f64;
+    let against: Vec<_> = pairs.iter().filter(|it| it.conflict).collect();
+    let found = against.iter().filter(|it| near(&it.a, &it.b)).count();
+    // Each claim beside those of seven other pairs.
+    let others = (0..pairs.len()).flat_map(|at| (1..8).map(move |by| (at, at + by * 31)));
+    let others: Vec<_> = others
+        .map(|(a, b)| (&pairs[a], &pairs[b % pairs.len()]))
+        .collect();
+    let strange = others.iter().filter(|it| near(&it.0.a, &it.1.b)).count();
+    let (found, strange) = (share(found, against.len()), share(strange, others.len()));
+    println!(
+        "without a home: {found:.2} of contradictions are near, {strange:.3} of claims of two pairs"
+    );
+    assert!(found >= 0.70 && strange <= 0.03);
 }
 
 #[test]

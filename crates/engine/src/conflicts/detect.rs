@@ -1,8 +1,9 @@
-//! Checks by rules alone whether two claims contradict each other. Nothing is stored, and neither a
-//! home nor a repository is needed.
+//! Checks by rules alone whether two claims contradict each other, and how near they are. Nothing is
+//! stored, and neither a home nor a repository is needed.
 
 use engram_consistency::{
     claim::Claim,
+    near::{Gist, NEAR, Sought},
     tier::{self, Said},
 };
 use engram_model::{FactType, Limits, Refusal, check_claim, check_topic};
@@ -37,6 +38,10 @@ pub struct Detection {
     pub score: f64,
     /// Why, in a sentence.
     pub why: Option<String>,
+    /// Whether they are near enough to be proposed to an author, whatever they say.
+    pub near: bool,
+    /// How likely they are about the same thing, 0 to 1, in hundredths.
+    pub nearness: f64,
 }
 
 /// Compares the claims of a pair as if two agents had observed them on one day.
@@ -50,12 +55,16 @@ pub fn detect(pair: &ClaimPair) -> Result<Detection, Refusal> {
     let (a, b) = (claim(&pair.a)?, claim(&pair.b)?);
     let (topic_a, topic_b) = (topic(&pair.topic_a)?, topic(&pair.topic_b)?);
     let found = tier::compare(&as_observation(&a, &topic_a), &as_observation(&b, &topic_b));
+    let gist = Gist::of(&pair.a);
+    let nearness = Sought::without_home(&gist).nearness(&Gist::of(&pair.b));
     Ok(Detection {
         conflict: found.is_some(),
         tier: found.as_ref().map(|it| it.tier.as_str()),
         severity: found.as_ref().map(|it| it.severity.as_str()),
         score: found.as_ref().map_or(0.0, |it| it.score),
         why: found.map(|it| it.why),
+        near: nearness >= NEAR,
+        nearness: (f64::from(nearness) * 100.0).round() / 100.0,
     })
 }
 

@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use engram_consistency::near::{self, Sought};
+use engram_consistency::near::{self, NEAR, Sought};
 use engram_model::{Engram, EngramId, MAX_NEAR, MemoryOp, NearClaim, PutReply, Refusal};
-use engram_store::{Reader, RelatedVersions, StoreError, conflict_id, side};
+use engram_store::{Reader, RelatedVersions, StoreError, Traits, conflict_id, side};
 
 use crate::{
     conflicts::{
@@ -20,8 +20,6 @@ use crate::{
     context::Context,
 };
 
-/// Claims less near than this are not proposed (docs/accuracy.md says what that finds).
-const NEAR: f32 = 0.31;
 /// The most words of the claim by which others are sought, the rarest first.
 const MAX_WORDS: usize = 8;
 /// The search skips a word that more versions have, unless the claim has no rarer one.
@@ -68,10 +66,6 @@ fn search(
     let clock = engram.recorded_at;
     let mut near: Vec<(f32, Engram)> = Vec::new();
     for seq in words.most_shared()? {
-        let traits = tx.traits_of(seq)?;
-        if !traits.is_some_and(|it| may_be_compared(&it, engram, clock)) {
-            continue;
-        }
         let Some(other) = tx.engram_at(seq)? else {
             continue;
         };
@@ -79,14 +73,15 @@ fn search(
         if other.lineage_id == engram.lineage_id
             || !is_of_others
             || known.contains(&other.id)
+            || !may_be_compared(&Traits::from(&other), engram, clock)
             || !is_comparable(&other)
             || !visibility.may_see(&other)
-            || is_report(tx, &other)?
         {
             continue;
         }
         let score = sought.nearness(&cx.engine.caches.claims.parse_once(&other).gist);
-        if score >= NEAR {
+        // Few are near, so only their reports are looked for.
+        if score >= NEAR && !is_report(tx, &other)? {
             near.push((score, other));
         }
     }
