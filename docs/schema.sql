@@ -183,7 +183,7 @@ CREATE TABLE grant (
     expires_at INTEGER NOT NULL,
     spent      INTEGER,
     revoked    INTEGER
-, transferred_to TEXT) STRICT;
+, replaced_by TEXT) STRICT;
 
 CREATE INDEX grant_agent ON grant (agent, spent, revoked);
 

@@ -261,7 +261,7 @@ impl Selection<Engram> {
 }
 
 /// How many claims a question quotes, and how many characters of each.
-const NAMED: (usize, usize) = (3, 48);
+const NAMED: (usize, usize) = (3, 80);
 
 /// A claim, cut to a length that tells it from others.
 pub fn short_name(claim: &str) -> String {

@@ -4,6 +4,7 @@
 //! **Never:** decides anything, links a webview, or prints except through `out.rs`.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod agent_names;
 mod args;
 mod batch;
 mod command;

@@ -70,7 +70,7 @@ pub(crate) fn print_refusal(refusal: &Refusal, as_json: bool) {
             "engram: {} [{}]\n        {}",
             one_line(&refusal.message),
             refusal.code,
-            one_line(&refusal.hint)
+            one_line(hint_to_person(&refusal.hint))
         );
         for cut in refusal.remedy.iter().flat_map(|it| &it.cut) {
             let (at, tokens) = (one_line(&cut.at), cut.tokens);
@@ -78,6 +78,11 @@ pub(crate) fn print_refusal(refusal: &Refusal, as_json: bool) {
         }
         text
     });
+}
+
+/// A hint for an agent whose name the person uses addresses the person through the agent.
+fn hint_to_person(hint: &str) -> &str {
+    hint.strip_prefix("Tell the user: ").unwrap_or(hint)
 }
 
 /// Prints a line for people on standard error.

@@ -4,8 +4,8 @@ use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
     AgentOpened, AgentStatus, AgentsReply, AnswerQuality, BriefReply, Budget, Change, CheckReply,
-    Did, Engram, EngramId, Entry, Evidence, ForgetReply, Meter, Noun, OperationKind, Outcome,
-    PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, format_count,
+    Did, Durability, Engram, EngramId, Entry, Evidence, ForgetReply, Meter, Noun, OperationKind,
+    Outcome, PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, format_count,
 };
 use serde_json::{Value, json};
 
@@ -237,6 +237,9 @@ fn engram_text(engram: &Engram) -> String {
         engram.confidence,
         verified_word(engram.verified)
     );
+    if engram.durability == Durability::Ephemeral {
+        out.push_str(", ephemeral");
+    }
     if let Some(until) = engram.valid_until {
         let _ = write!(out, ", held until {until}");
     }
@@ -435,8 +438,29 @@ fn status_text(status: &StatusReply) -> String {
         let (agent, spent) = (one_line(&spending.agent), spending_text(&spending.budget));
         format!("\n{agent} in this turn: {spent}")
     });
+    let waiting = [
+        (
+            status.conflicts.unwrap_or(0),
+            ("open conflict", "open conflicts"),
+        ),
+        (
+            status.requests.unwrap_or(0),
+            ("waiting request", "waiting requests"),
+        ),
+        (status.drifted, ("claim to review", "claims to review")),
+    ];
+    let waiting: Vec<String> = waiting
+        .into_iter()
+        .filter(|it| it.0 > 0)
+        .map(|(count, noun)| format_count(count, noun))
+        .collect();
+    let waiting = if waiting.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", waiting.join(", "))
+    };
     format!(
-        "{place}\n{}, {}, entry {} (index at {}){spending}\nhome {}\n{}",
+        "{place}\n{}, {}, entry {} (index at {}){waiting}{spending}\nhome {}\n{}",
         format_count(status.engrams, ("engram", "engrams")),
         format_count(status.agents, ("agent", "agents")),
         status.head,

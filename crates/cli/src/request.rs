@@ -44,7 +44,7 @@ pub(crate) fn request_of(verb: &Verb, world: &World) -> Result<Request, Refusal>
         Verb::Log { id } => Request::Log(id.parse()?),
         Verb::Restore { id } => Request::Restore(id.parse()?),
         Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
-        Verb::Redact { id } => Request::Redact(id.parse()?),
+        Verb::Redact { id, .. } => Request::Redact(id.parse()?),
         Verb::Promote { id, scope } => Request::Promote(Promote {
             id: id.parse()?,
             scope: *scope,
@@ -225,7 +225,7 @@ fn grant_wanted_of(issue: &IssueGrantArgs) -> Result<GrantWanted, Refusal> {
         code_chars: issue.code,
         ttl: issue.ttl.clone(),
         by: issue.by.clone().map(AgentId),
-        replaces: None,
+        replaces: issue.replaces.clone(),
     })
 }
 

@@ -10,14 +10,15 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment, World};
 use engram_model::{
-    Caller, Code, ConflictFilter, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply, Secret,
-    ask,
+    Caller, Code, ConflictFilter, EngramId, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply,
+    Request, Secret, ask,
 };
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
+    agent_names::resolve_names,
     args::{Cli, PointersVerb, ProjectMemory, ServeArgs, ToolsetArg, Verb},
     batch, conflicts, connect, dashboard, doctor,
     elsewhere::Elsewhere,
@@ -82,8 +83,18 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
 /// Asks the engine what a verb asks, and prints the answer.
 fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
     let json = cli.json;
-    let (caller, request) = (caller_of(verb), request_of(verb, &World::system())?);
+    let (mut caller, mut request) = (caller_of(verb), request_of(verb, &World::system())?);
     let engine = open_engine(cli)?;
+    resolve_names(&engine, &mut caller, &mut request)?;
+    if let (Verb::Redact { yes: false, .. }, Request::Redact(id)) = (verb, &request)
+        && !json
+        && person_is_there()
+        && !confirms_erasure(&engine, *id)
+    {
+        engine.leave_in_order()?;
+        out::print_line("Nothing was erased.");
+        return Ok(ExitCode::SUCCESS);
+    }
     let elsewhere = Elsewhere {
         home: home_folder(cli)?,
         is_silent: json,
@@ -123,6 +134,15 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
     }
     engine.leave_in_order()?;
     Ok(exit_code(verb, &reply))
+}
+
+/// Shows a claim, and asks whether to erase it; a note has no words here.
+fn confirms_erasure(engine: &Engine, id: EngramId) -> bool {
+    if let Ok(engram) = engine.ask(&Caller::User, ask::Get(id)) {
+        out::print_line(&out::one_line(&engram.claim));
+    }
+    let answer = out::ask(&format!("Erase {id} for good? [y/N]"));
+    matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 /// Whether a reply lists nothing of a project.

@@ -169,7 +169,9 @@ impl FileEdit {
 
     /// Whether the entry under our name in this text is somebody else's.
     pub(crate) fn is_foreign(&self, text: &str) -> bool {
-        let is_known = || self.file.is_of_user() || self.record().is_some();
+        // A file of a repository may have changed since this home wrote it, as by a pull.
+        let is_known =
+            || self.file.is_of_user() || self.record().is_some_and(|it| it.after == text);
         self.is_entry
             && match self.dialect().entry_owner(text) {
                 Ok(EntryOwner::Foreign) => true,

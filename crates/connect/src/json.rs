@@ -57,6 +57,9 @@ impl JsonServers {
                 refuse_repeated(&outer, name)?;
                 object = outer.object_value(name);
             }
+            if let Some(entry) = object {
+                refuse_any_repeated(&entry)?;
+            }
         }
         Ok(root)
     }
@@ -218,6 +221,17 @@ fn copy_of(node: &CstNode) -> Option<CstInputValue> {
     match node.as_number_lit() {
         Some(number) => Some(CstInputValue::Number(number.to_string())),
         None => node.as_null_keyword().map(|_| CstInputValue::Null),
+    }
+}
+
+/// Refuses an entry of ours in which any name appears twice: another reader may run the other one.
+fn refuse_any_repeated(entry: &CstObject) -> Result<(), EditError> {
+    let mut names = std::collections::HashSet::new();
+    let mut all = entry.properties().into_iter();
+    if all.all(|it| names.insert(it.decoded_name())) {
+        Ok(())
+    } else {
+        Err(EditError::Repeated("a name in the entry engram"))
     }
 }
 

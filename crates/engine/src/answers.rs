@@ -20,7 +20,7 @@ use engram_model::{
 
 use crate::{
     Engine,
-    agents::{budgets, changing, grants, metrics, opening, served, timeline},
+    agents::{budgets, changing, grants, metrics, opening, requests, served, timeline},
     asking::{deref, query},
     claims::{
         close, lineage, note, pointers, promote,
@@ -179,7 +179,9 @@ pub(crate) struct Answering<'c>(pub(crate) &'c Context<'c>);
 impl Answers for Answering<'_> {
     fn put(&self, draft: Box<Draft>) -> Result<PutReply, Refusal> {
         let reply = put::put_claim(self.0, *draft, None, Occasion::Said)?;
-        Ok(near::with_nearest(self.0, reply))
+        let reply = near::with_nearest(self.0, reply);
+        served::note_near(self.0, &reply.near)?;
+        Ok(reply)
     }
 
     fn commit(&self, commit: Box<Commit>) -> Result<PutReply, Refusal> {
@@ -374,7 +376,7 @@ impl Answers for Answering<'_> {
     }
 
     fn requests(&self, which: WhichRequests) -> Result<RequestsReply, Refusal> {
-        grants::list_requests(self.0, &which)
+        requests::list_requests(self.0, &which)
     }
 
     fn grant_request(&self, answer: GrantAnswer) -> Result<GrantReply, Refusal> {

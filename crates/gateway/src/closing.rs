@@ -2,7 +2,7 @@
 
 use engram_model::{AgentId, Caller, Code, Durability, Kind, NewEngram, Refusal, Scope, Scopes};
 
-use crate::refuse_scope;
+use crate::{code_chars, refuse_scope};
 
 /// Refuses a caller who may not close or replace a version by `author` (`None` means the user).
 /// Agents may close each other's claims, since that can be undone, but never the user's.
@@ -22,31 +22,80 @@ pub fn refuse_close(
     }
 }
 
-/// Refuses a caller who may not replace a version of this kind by `author` with this claim: like
-/// [`refuse_close`], but an agent may end a to-do of the user by answering it for good
+/// A version that a claim is to replace.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplacedVersion<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// Who may see it.
+    pub scope: Scope,
+    /// Its author; `None` means the user.
+    pub author: Option<&'a AgentId>,
+    /// Whether it answers a to-do of the user.
+    pub is_answer: bool,
+}
+
+/// Refuses a caller who may not replace a version with this claim: like [`refuse_close`], but an
+/// agent may end a to-do of the user by answering it for good, and narrows no claim of others
 /// (docs/design.md#what-a-version-may-replace).
 pub fn refuse_replace(
     caller: &Caller,
-    (old, new): (Kind, &NewEngram),
-    scope: Scope,
-    author: Option<&AgentId>,
+    old: ReplacedVersion<'_>,
+    new: &NewEngram,
     scopes: &Scopes,
 ) -> Result<(), Refusal> {
-    let lasts = new.durability == Durability::Durable && new.ttl.is_none();
-    match (caller, author, old, new.kind) {
-        (Caller::Agent(_), None, Kind::Todo, Kind::Todo) => Err(Refusal::new(
+    let Caller::Agent(agent) = caller else {
+        return refuse_close(caller, old.scope, old.author, scopes);
+    };
+    let is_todo = old.author.is_none() && old.kind == Kind::Todo;
+    if is_todo || old.is_answer {
+        refuse_lost_answer(old, new)?;
+    } else if new.scope < old.scope && old.author != Some(agent) {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "a claim of another agent may not be narrowed from scope {} to {}",
+                old.scope, new.scope
+            ),
+            "Leave the scope out, or commit a claim of your own.",
+        ));
+    }
+    if is_todo {
+        refuse_scope(caller, old.scope, scopes)
+    } else {
+        refuse_close(caller, old.scope, old.author, scopes)
+    }
+}
+
+/// Refuses an answer to a to-do of the user that the user would not see, or not for long.
+fn refuse_lost_answer(old: ReplacedVersion<'_>, new: &NewEngram) -> Result<(), Refusal> {
+    if new.kind == Kind::Todo {
+        return Err(Refusal::new(
             Code::ScopeDenied,
             "an agent may answer a to-do of the user, but not replace it with another to-do",
             "State what you found, with another kind, such as fact.",
-        )),
-        (Caller::Agent(_), None, Kind::Todo, _) if !lasts => Err(Refusal::new(
-            Code::SchemaInvalid,
+        ));
+    }
+    let refuse = |why: &str, hint: &str| Err(Refusal::new(Code::SchemaInvalid, why, hint));
+    if new.durability != Durability::Durable || new.ttl.is_some() {
+        return refuse(
             "an answer to one of the user's to-dos must last: it may not be ephemeral or have a ttl",
             "Leave durability and ttl out.",
-        )),
-        (Caller::Agent(_), None, Kind::Todo, _) => refuse_scope(caller, scope, scopes),
-        _ => refuse_close(caller, scope, author, scopes),
+        );
     }
+    if new.scope < old.scope {
+        return refuse(
+            "an answer to one of the user's to-dos may not be for one run only",
+            "Leave the scope out, or set it to project.",
+        );
+    }
+    if code_chars(&new.claim) > 0 {
+        return refuse(
+            "an answer to one of the user's to-dos may not contain code: the brief shows none",
+            "Say what you found, and point to the code.",
+        );
+    }
+    Ok(())
 }
 
 /// Refuses a caller who may not retire a claim by `author` without replacing it; `parent` is the

@@ -29,7 +29,7 @@ pub use brief::{
 pub use budget::{
     admit_by_budget, admit_stranger_write, admit_tree_write, admit_write, budget_of, charge,
 };
-pub use closing::{refuse_close, refuse_replace, refuse_retire};
+pub use closing::{ReplacedVersion, refuse_close, refuse_replace, refuse_retire};
 pub use code::{INLINE_CODE_CHARS, code_chars, code_features};
 pub use echo::{echoes, fingerprints, is_own_evidence, read_print, refuse_echo, shown_print};
 pub use grant::{

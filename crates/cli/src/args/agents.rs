@@ -15,25 +15,25 @@ Opening an agent again gives it a new token and invalidates the old one.")]
     Open(OpenAgentArgs),
     /// Rename an agent; claims that it already stored keep the old name
     Rename {
-        /// Its handle, as `engram agents` lists it
+        /// Its name or handle, as `engram agents` lists it
         agent: String,
         /// Its new name
         name: String,
     },
     /// Leave an agent out of the window's list and the brief
     Hide {
-        /// Its handle
+        /// Its name or handle
         agent: String,
     },
     /// Show a hidden agent in the window's list and the brief again
     Show {
-        /// Its handle
+        /// Its name or handle
         agent: String,
     },
     /// Close an agent: its token, open grants and requests end, and you become the parent of its
     /// children
     Close {
-        /// Its handle
+        /// Its name or handle
         agent: String,
     },
 }
@@ -95,6 +95,9 @@ pub(crate) struct IssueGrantArgs {
     /// The parent that grants it, within its own limits [default: you]
     #[arg(long, value_name = "AGENT")]
     pub(crate) by: Option<String>,
+    /// An open grant that ends in its favor: transfers that grant
+    #[arg(long, value_name = "ID")]
+    pub(crate) replaces: Option<String>,
 }
 
 #[derive(Subcommand, Debug)]

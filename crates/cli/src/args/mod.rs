@@ -112,6 +112,9 @@ Pointers:
     Redact {
         /// Its id
         id: String,
+        /// Erase without asking, in a terminal too
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Store a few sample claims made from this repository's history
     #[command(after_help = "Examples:
@@ -264,7 +267,7 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
     Brief {
         #[command(subcommand)]
         verb: Option<BriefVerb>,
-        /// Handle of the agent whose brief to show, or that pins [default: you]
+        /// Name or handle of the agent whose brief to show, or that pins [default: you]
         #[arg(long, global = true, value_name = "AGENT")]
         agent: Option<String>,
     },

@@ -174,14 +174,15 @@ fn the_file_and_the_form_are_those_that_are_there() {
 fn our_entry_keeps_its_environment() {
     let site = Sandbox::new();
     let place = place_of(&site);
-    let path = site.repo().join(".mcp.json");
-    connect(Client::Claude, &place).write().unwrap();
+    // The user's own file: in a repository's, it might come from somebody else.
+    let path = connect(Client::Windsurf, &place).path().to_owned();
+    connect(Client::Windsurf, &place).write().unwrap();
     fs::write(
         &path,
         "{\"mcpServers\": {\"engram\": {\"command\": \"engram\", \"args\": [\"mcp\"], \"env\": {\"ENGRAM_AGENT\": \"${ENGRAM_AGENT}\"}}}}",
     )
     .unwrap();
-    write(|| connect(Client::Claude, &place));
+    write(|| connect(Client::Windsurf, &place));
     let value: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let entry = &value["mcpServers"]["engram"];
     assert_eq!(entry["command"], "/bin/engram");
@@ -308,14 +309,14 @@ fn an_entry_of_the_repository_keeps_no_environment() {
     undo(Client::Claude, &place).write().unwrap();
     let back = fs::read_to_string(&file).unwrap();
     assert!(back.contains("LD_PRELOAD"), "put back: {back}");
-    // What the user adds to our entry stays.
+    // What was added since this home wrote it, as by a pull, counts as another server too.
     fs::remove_file(&file).unwrap();
     connect(Client::Claude, &place).write().unwrap();
     let ours = fs::read_to_string(&file).unwrap();
     let more = ours.replacen("\"command\"", "\"env\": {\"A\": \"1\"}, \"command\"", 1);
     fs::write(&file, more).unwrap();
-    assert!(matches!(state(), Connected::Here), "{:?}", state());
-    assert!(!connect(Client::Claude, &place).is_any());
+    assert!(matches!(state(), Connected::Stranger), "{:?}", state());
+    assert!(connect(Client::Claude, &place).replaces());
 }
 
 /// The folder is looked at again when the change is written.

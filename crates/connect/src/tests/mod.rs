@@ -273,6 +273,8 @@ fn a_name_that_appears_twice_is_refused() {
         "{\"mcpServers\": {\"engram\": {}, \"engram\": {}}}",
         "{\"mcpServers\": {}, \"mcpServers\": {\"engram\": {}}}",
         "{\"mcpServers\": {\"engram\": {}, \"\\u0065ngram\": {}}}",
+        "{\"mcpServers\": {\"engram\": {\"command\": \"engram\", \"args\": [\"mcp\"], \"command\": \"evil\"}}}",
+        "{\"mcpServers\": {\"engram\": {\"command\": \"engram\", \"args\": [\"mcp\"], \"c\\u006fmmand\": \"evil\"}}}",
     ] {
         let why = dialect_of(Client::Claude).entry_owner(text).unwrap_err();
         assert!(why.to_string().contains("appears twice"), "{text}: {why}");

@@ -35,6 +35,28 @@ fn a_setting_is_named_as_its_claim_writes_it() {
     assert!(finding.why.contains("max_attempts"), "{}", finding.why);
 }
 
+/// A letter that stands for a power of ten counts in a rate, too.
+#[test]
+fn a_rate_may_be_counted_in_thousands() {
+    for (a, b, is_conflict) in [
+        ("The rate limit is 1k/s.", "The rate limit is 2k/s.", true),
+        ("The rate limit is 1k/s.", "The rate limit is 500/s.", true),
+        (
+            "The rate limit is 1k/s.",
+            "The rate limit is 1000/s.",
+            false,
+        ),
+        (
+            "The rate limit is 1k/s.",
+            "The rate limit is 60K/min.",
+            false,
+        ),
+        ("The ingest accepts 2M/h.", "The ingest accepts 3M/h.", true),
+    ] {
+        assert_eq!(compare(a, b).is_some(), is_conflict, "{a} {b}");
+    }
+}
+
 /// A setting has one value in one environment, whatever the sentences around it say.
 #[test]
 fn a_setting_is_compared_by_its_own_name() {

@@ -5,7 +5,6 @@ use crate::{
     context::{
         ActiveProject, Context, author,
         caller::{agent_in_project, kin_of, known_to, token_digest},
-        names::{self, TakenNames},
         plan::{Plan, Planned},
         rates,
         screen::{screen_secret, screen_snapshot, screen_text},
@@ -20,10 +19,9 @@ use engram_gateway::{
     AgentNode, GrantTerms, GrantWish, grant_terms, refuse_decision, refuse_revoke,
 };
 use engram_model::{
-    AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer, GrantKind,
-    GrantRecord, GrantReply, GrantState, GrantTold, GrantWanted, GrantsReply, Operation, Pointer,
-    PointerInput, ProjectId, Refusal, RequestState, RequestTold, RequestsReply, Secret, Ttl,
-    WhichRequests,
+    AgentId, Answered, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer, GrantKind, GrantRecord,
+    GrantReply, GrantState, GrantTold, GrantWanted, GrantsReply, Operation, Pointer, PointerInput,
+    ProjectId, Refusal, RequestState, Secret, Ttl,
     operation::{Denied, NewGrant, Requested, Snapshot},
 };
 use engram_pointers::resolve;
@@ -34,7 +32,7 @@ use sha2::{Digest, Sha256};
 /// The longest reason, intended use or answer, in characters.
 const MAX_REASON: usize = 500;
 /// The most grants and requests that are listed.
-const MAX_LISTED: usize = 200;
+pub(super) const MAX_LISTED: usize = 200;
 
 /// A pointer that was looked up, for a grant or a request.
 pub(crate) struct ResolvedPointer {
@@ -172,7 +170,7 @@ fn issue<'a>(
             expires_at,
             spent: false,
             revoked: false,
-            transferred_to: None,
+            replaced_by: None,
         };
         let pointer = match wanted.wish {
             GrantWish::Read { pointer, .. } => Some(pointer),
@@ -257,7 +255,12 @@ pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut grants = Vec::new();
         for grant in tx.grants().list(project, cx.caller.agent(), MAX_LISTED)? {
-            grants.push(shown_grant(expire_overdue(tx, grant, now)?, now));
+            let replaced_by = grant.replaced_by.clone();
+            grants.push(GrantTold {
+                // The grants of other agents are no business of an agent.
+                replaced_by: replaced_by.filter(|_| cx.caller.agent().is_none()),
+                ..shown_grant(expire_overdue(tx, grant, now)?, now)
+            });
         }
         Ok(GrantsReply { grants })
     })
@@ -410,56 +413,6 @@ pub(crate) fn plan_request(
     Ok((entries, requested.id.clone()))
 }
 
-/// The requests of the caller and its children (for the user: of all agents): all, or those that
-/// wait.
-pub(crate) fn list_requests(
-    cx: &Context<'_>,
-    which: &WhichRequests,
-) -> Result<RequestsReply, Refusal> {
-    let (project, now) = (cx.project()?, cx.engine.world.now());
-    cx.engine.store.read::<_, Refusal>(|tx| {
-        let mut requests = Vec::new();
-        let of = cx.caller.agent();
-        let found = tx.grants().requests(project, of, which.all, MAX_LISTED)?;
-        let count = tx.grants().count_requests(project, of, which.all)?;
-        let beyond = count.saturating_sub(found.len() as u64);
-        let taken = TakenNames::of(tx, project)?;
-        for asked in found {
-            let agent = tx.agent(&asked.agent)?;
-            let grant = match asked.state {
-                RequestState::Granted => tx.grants().find(project, &asked.id)?,
-                _ => None,
-            };
-            let grant = grant
-                .map(|grant| expire_overdue(tx, grant, now))
-                .transpose()?;
-            requests.push(RequestTold {
-                id: asked.id,
-                label: agent
-                    .as_ref()
-                    .map_or_else(String::new, |it| taken.distinguish(it, &it.label)),
-                parent: agent.as_ref().and_then(|it| it.parent.clone()),
-                role: agent.and_then(|it| it.role),
-                agent: asked.agent,
-                asked_at: asked.asked_at,
-                pointer: asked.pointer,
-                reason: asked.reason,
-                intended_use: asked.intended_use,
-                tokens: asked.tokens,
-                state: asked.state,
-                why: asked.why,
-                answer: asked.answer.map(|attribution| AnsweredBy {
-                    by: author_or_user(&names::author_of_entry(&attribution)).to_owned(),
-                    at: attribution.at,
-                }),
-                grant: grant.map(|it| shown_grant(it, now)),
-            });
-        }
-        let omitted = Some(beyond).filter(|it| *it > 0);
-        Ok(RequestsReply { requests, omitted })
-    })
-}
-
 /// Denies a waiting request, with a reason.
 pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refusal> {
     let active = cx.active_project(true)?;
@@ -502,15 +455,7 @@ pub(crate) fn expire_overdue(
     })
 }
 
-/// The name of an author, as surfaces show it.
-fn author_or_user(by: &str) -> &str {
-    match by {
-        "" => "user",
-        name => name,
-    }
-}
-
-fn shown_grant(grant: GrantRecord, now: Timestamp) -> GrantTold {
+pub(super) fn shown_grant(grant: GrantRecord, now: Timestamp) -> GrantTold {
     let state = grant.state(now);
     let (pointer, cap_tokens, code_chars) = match grant.what {
         GrantKind::Read {
@@ -528,7 +473,8 @@ fn shown_grant(grant: GrantRecord, now: Timestamp) -> GrantTold {
         expires_at: grant.expires_at,
         by: grant.by,
         state,
-        transferred_to: grant.transferred_to,
+        replaced_by: None,
+        holder: None,
     }
 }
 

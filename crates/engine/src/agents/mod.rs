@@ -7,6 +7,7 @@ pub(crate) mod grants;
 pub(crate) mod message_cost;
 pub(crate) mod metrics;
 pub(crate) mod opening;
+pub(crate) mod requests;
 pub(crate) mod served;
 pub(crate) mod timeline;
 

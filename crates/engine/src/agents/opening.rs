@@ -61,7 +61,17 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
         let above = parent.as_ref().map(known).transpose()?.flatten();
         above.as_ref().map_or(Ok(()), refuse_closed_parent)?;
         let before = known(&handle)?;
+        let mut topics = topics.clone();
         if let (Some(before), Caller::Agent(_)) = (&before, cx.caller) {
+            // A list that is left out keeps its topics: empty, it would mean all.
+            for (asked, had) in [
+                (&mut topics.read, &before.topics.read),
+                (&mut topics.write, &before.topics.write),
+            ] {
+                if asked.is_empty() {
+                    asked.clone_from(had);
+                }
+            }
             refuse_reopening(before, &topics)?;
         }
         let fresh = Agent {

@@ -4,7 +4,8 @@
 use crate::context::Context;
 use engram_gateway::{fingerprints, is_own_evidence, read_print, shown_print};
 use engram_model::{
-    AgentId, Conflict, Durability, Engram, Finding, Pointer, Refusal, operation::Served,
+    AgentId, Conflict, Durability, Engram, EngramId, Finding, NearClaim, Pointer, Refusal,
+    operation::Served,
 };
 use engram_store::{Fingerprints, Reader};
 
@@ -66,7 +67,18 @@ pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(),
     if cx.agent()?.is_none() {
         return Ok(());
     }
-    let shown = conflicts.iter().flat_map(|it| [it.a.id, it.b.id]);
+    note_ids(cx, conflicts.iter().flat_map(|it| [it.a.id, it.b.id]))
+}
+
+/// Records that the calling agent was shown these claims of others.
+pub(crate) fn note_near(cx: &Context<'_>, near: &[NearClaim]) -> Result<(), Refusal> {
+    if cx.agent()?.is_none() || near.is_empty() {
+        return Ok(());
+    }
+    note_ids(cx, near.iter().map(|it| it.id))
+}
+
+fn note_ids(cx: &Context<'_>, shown: impl Iterator<Item = EngramId>) -> Result<(), Refusal> {
     let engrams = cx.engine.store.read::<_, Refusal>(|tx| {
         let found = shown.filter_map(|id| tx.engram(id).transpose());
         Ok(found.collect::<Result<Vec<_>, _>>()?)

@@ -21,6 +21,7 @@ use crate::{
     },
     decide,
 };
+use engram_gateway::ReplacedVersion;
 use engram_model::{
     Caller, Code, Engram, EngramId, EventId, ForgetReply, Kind, LineageId, NewEngram, OWN_EVENT,
     Operation, OperationKind, Pointer, ProjectId, Refusal, Scope, Target, operation::Redaction,
@@ -74,17 +75,24 @@ pub(crate) fn refuse_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refu
 /// user by answering it, for good.
 pub(crate) fn refuse_replace(
     cx: &Context<'_>,
+    tx: &Reader<'_>,
     engram: &Engram,
     by: &NewEngram,
 ) -> Result<(), Refusal> {
-    engram_gateway::refuse_replace(
-        cx.caller,
-        (engram.kind, by),
-        engram.scope,
-        engram.agent.as_ref(),
-        &cx.engine.config.scopes,
-    )?;
+    let old = ReplacedVersion {
+        kind: engram.kind,
+        scope: engram.scope,
+        author: engram.agent.as_ref(),
+        is_answer: matches!(cx.caller, Caller::Agent(_)) && answers_the_user(tx, engram)?,
+    };
+    engram_gateway::refuse_replace(cx.caller, old, by, &cx.engine.config.scopes)?;
     refuse_topic(cx, &engram.topic)
+}
+
+/// Whether a version belongs to the lineage of a to-do of the user.
+fn answers_the_user(tx: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
+    let is_todo = |it: &Engram| it.agent.is_none() && it.kind == Kind::Todo;
+    Ok(tx.lineage(engram.lineage_id)?.iter().any(is_todo))
 }
 
 /// Refuses an agent that would end an answer to a to-do of the user without another answer: nobody
@@ -94,8 +102,7 @@ pub(crate) fn refuse_withdrawn_answer(
     tx: &Reader<'_>,
     engram: &Engram,
 ) -> Result<(), Refusal> {
-    let is_todo = |it: &Engram| it.agent.is_none() && it.kind == Kind::Todo;
-    if matches!(cx.caller, Caller::Agent(_)) && tx.lineage(engram.lineage_id)?.iter().any(is_todo) {
+    if matches!(cx.caller, Caller::Agent(_)) && answers_the_user(tx, engram)? {
         return Err(Refusal::new(
             Code::ScopeDenied,
             "an agent may not withdraw an answer to one of the user's to-dos",

@@ -51,6 +51,7 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
         let old = find_restorable(tx, id, cx.engine.world.now())?;
         let versions = tx.lineage(old.lineage_id)?;
         let head = versions.into_iter().find(|it| it.valid_until.is_none());
+        refuse_restored(id, head.as_ref())?;
         let engram = restored_version(cx, old, now, head.as_ref());
         let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
         let compared =
@@ -85,6 +86,18 @@ pub(crate) fn restored_version(
         ..Record::from(old).next_version(EngramId(world.new_id()), world.now(), now)
     };
     record.into()
+}
+
+/// Refuses a version that holds again already.
+fn refuse_restored(id: EngramId, head: Option<&Engram>) -> Result<(), Refusal> {
+    match head.filter(|it| it.restores == Some(id)) {
+        None => Ok(()),
+        Some(head) => Err(Refusal::new(
+            Code::NotFound,
+            format!("engram {id} already holds again, as {}", head.id),
+            "There is nothing to restore.",
+        )),
+    }
 }
 
 /// Returns a version that may be made to hold again.

@@ -177,7 +177,7 @@ pub(crate) fn plan_claim(
     let head = match claim.new.corrects {
         Some(id) => {
             let head = head_of(tx, active.project, &visibility, id)?;
-            close::refuse_replace(cx, &head, &claim.new)?;
+            close::refuse_replace(cx, tx, &head, &claim.new)?;
             refuse_open_report(tx, &head, cx.engine.world.now())?;
             Some(head)
         }

@@ -26,7 +26,9 @@ const MAX_WORDS: usize = 8;
 const FREQUENT: u64 = 2_000;
 /// The most versions that are read under one word, newest first.
 const MAX_UNDER_WORD: usize = 500;
-/// The most versions that are compared, those that share the most first.
+/// The most versions that are read, and the most of these that are compared: those that share the
+/// most first. What the author may not see takes no place among the compared.
+const MAX_READ: usize = 240;
 const MAX_COMPARED: usize = 24;
 
 /// Adds the nearest claims to the reply for a stored claim.
@@ -65,7 +67,11 @@ fn search(
     // As of the moment when it was stored.
     let clock = engram.recorded_at;
     let mut near: Vec<(f32, Engram)> = Vec::new();
+    let mut compared = 0;
     for seq in words.most_shared()? {
+        if compared == MAX_COMPARED {
+            break;
+        }
         let Some(other) = tx.engram_at(seq)? else {
             continue;
         };
@@ -79,6 +85,7 @@ fn search(
         {
             continue;
         }
+        compared += 1;
         let score = sought.nearness(&cx.engine.caches.claims.parse_once(&other).gist);
         // Few are near, so only their reports are looked for.
         if score >= NEAR && !is_report(tx, &other)? {
@@ -86,7 +93,7 @@ fn search(
         }
     }
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.seq.cmp(&a.1.seq)));
-    told(tx, engram, near)
+    told(tx, engram, &near)
 }
 
 /// The nearest claims, at most one per author and per side, without pairs whose conflict was found
@@ -94,15 +101,15 @@ fn search(
 fn told(
     tx: &Reader<'_>,
     engram: &Engram,
-    near: Vec<(f32, Engram)>,
+    near: &[(f32, Engram)],
 ) -> Result<Vec<NearClaim>, Refusal> {
     let here = side(&engram.topic, &engram.claim);
     let (mut found, mut sides, mut authors) = (Vec::new(), HashSet::new(), HashSet::new());
     for (score, other) in near {
         let there = side(&other.topic, &other.claim);
-        let run = run_of([engram, &other]);
+        let run = run_of([engram, other]);
         let conflict = conflict_id(engram.project, run, &here, &there);
-        let by = author_in_words(&other);
+        let by = author_in_words(other);
         let is_told = sides.contains(&there) || authors.contains(&by);
         if is_told || tx.conflict(conflict)?.is_some() {
             continue;
@@ -112,9 +119,9 @@ fn told(
         found.push(NearClaim {
             id: other.id,
             conflict,
-            claim: other.claim,
+            claim: other.claim.clone(),
             by,
-            score: (f64::from(score) * 100.0).round() / 100.0,
+            score: (f64::from(*score) * 100.0).round() / 100.0,
         });
         if found.len() == MAX_NEAR {
             break;
@@ -193,7 +200,7 @@ impl<'k> SoughtWords<'k> {
         }
         let mut best: Vec<(u64, f32)> = shared.into_iter().collect();
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        best.truncate(MAX_COMPARED);
+        best.truncate(MAX_READ);
         Ok(best.into_iter().map(|it| it.0).collect())
     }
 }

@@ -463,7 +463,11 @@ fn budgets_of(
         if spent != Spend::default() || cx.caller != &Caller::User {
             let limits = cx.engine.limits_of(tx, &agent.handle)?;
             let name = taken.distinguish(agent, &agent.label);
-            budgets.push((name, figures(spent, &limits.deref)));
+            // Of the connections of one client, the user is told about the newest.
+            let is_told = |it: &(String, BudgetFigures)| it.0 == name;
+            if cx.caller != &Caller::User || !budgets.iter().any(is_told) {
+                budgets.push((name, figures(spent, &limits.deref)));
+            }
         }
     }
     Ok(budgets)

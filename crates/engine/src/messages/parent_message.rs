@@ -226,7 +226,7 @@ fn new_grant(
         expires_at,
         spent: false,
         revoked: false,
-        transferred_to: None,
+        replaced_by: None,
     })
 }
 

@@ -292,6 +292,7 @@ fn close_side(
             continue;
         }
         close::refuse_close(cx, &engram)?;
+        close::refuse_withdrawn_answer(cx, tx, &engram)?;
         done.entries
             .extend(end_todos(tx, engram.lineage_id, &asked.by)?);
         done.closed.push(engram.id);

@@ -31,7 +31,7 @@ fn grant() -> GrantRecord {
         expires_at: at(600),
         spent: false,
         revoked: false,
-        transferred_to: None,
+        replaced_by: None,
     }
 }
 

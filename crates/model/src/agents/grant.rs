@@ -57,9 +57,9 @@ pub struct GrantRecord {
     pub spent: bool,
     /// Whether it was taken back.
     pub revoked: bool,
-    /// The agent that got a grant in its place.
+    /// The grant that was issued in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transferred_to: Option<AgentId>,
+    pub replaced_by: Option<String>,
 }
 
 impl GrantRecord {

@@ -169,9 +169,12 @@ pub struct GrantTold {
     pub by: Option<AgentId>,
     /// Its status.
     pub state: GrantState,
-    /// The agent that got a grant in its place.
+    /// The grant that was issued in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transferred_to: Option<AgentId>,
+    pub replaced_by: Option<String>,
+    /// The name of the agent that has it, if the grant of a request was transferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
 }
 
 words!(

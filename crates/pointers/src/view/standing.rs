@@ -26,6 +26,8 @@ const MAX_UNFOLDED: usize = 300;
 /// is near.
 const MAX_LINES: usize = 600;
 const MAX_WHOLE: usize = 2 * MAX_LINES;
+/// The most lines of a change beyond the span that are shown with it.
+const MAX_BEYOND: usize = 60;
 /// More surrounding lines than any text has.
 const WHOLE: u32 = 50_000_000;
 /// For larger files, only the fact that they differ is reported.
@@ -336,15 +338,20 @@ fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>)
 }
 
 /// Returns the range of these lines with their surroundings. It cuts no change in two: lines that
-/// were replaced would look deleted. A change that begins in `first..=last` is whole, and one that
-/// only the surroundings would cut is left out.
+/// were replaced would look deleted. A change that begins in `first..=last` is whole unless it
+/// is long, and one that only the surroundings would cut is left out.
 fn with_surroundings(all: &[ComparedLine], mut first: usize, mut last: usize) -> Range<usize> {
     let is_changed = |at: usize| all.get(at).is_some_and(|it| it.side != DiffSide::Both);
-    while first > 0 && is_changed(first) && is_changed(first - 1) {
-        first -= 1;
+    let (mut begin, mut end) = (first, last);
+    while begin > 0 && is_changed(begin) && is_changed(begin - 1) {
+        begin -= 1;
     }
-    while is_changed(last) && is_changed(last + 1) {
-        last += 1;
+    while is_changed(end) && is_changed(end + 1) {
+        end += 1;
+    }
+    // Of a longer change, only the part around the span fits.
+    if first - begin + end - last <= MAX_BEYOND {
+        (first, last) = (begin, end);
     }
     let mut from = first.saturating_sub(CONTEXT as usize);
     if from > 0 && is_changed(from - 1) {

@@ -324,8 +324,8 @@ impl Applied<'_> {
         )?;
         if let Some(replaced) = &new_grant.replaces {
             self.run(
-                "UPDATE grant SET revoked = ?2, transferred_to = ?3 WHERE id = ?1 AND revoked IS NULL",
-                params![replaced, self.seq, grant.to.0],
+                "UPDATE grant SET revoked = ?2, replaced_by = ?3 WHERE id = ?1 AND revoked IS NULL",
+                params![replaced, self.seq, grant.id],
             )?;
         }
         match &new_grant.request {

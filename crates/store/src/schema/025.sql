@@ -1,2 +1,2 @@
--- The agent that got a grant in the place of this one.
-ALTER TABLE grant ADD COLUMN transferred_to TEXT;
+-- The grant that was issued in the place of this one.
+ALTER TABLE grant ADD COLUMN replaced_by TEXT;

@@ -23,7 +23,8 @@ pub struct WorktreeState {
 const WAITING: &str = "health JOIN engram ON engram.id = health.engram
     WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL
     AND NOT EXISTS (
-        SELECT 1 FROM engram AS todo WHERE todo.asks = engram.lineage AND todo.valid_until IS NULL
+        SELECT 1 FROM engram AS todo
+        WHERE todo.asks = engram.lineage AND todo.kind = 'todo' AND todo.valid_until IS NULL
     )";
 
 impl Reader<'_> {

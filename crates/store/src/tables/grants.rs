@@ -13,7 +13,7 @@ use crate::{
 
 /// The columns of a grant, for [`grant_row`].
 const GRANT: &str =
-    "id, agent, by, pointer, most, issued_at, expires_at, spent, revoked, transferred_to";
+    "id, agent, by, pointer, most, issued_at, expires_at, spent, revoked, replaced_by";
 
 type GrantRow = (
     String,
@@ -33,7 +33,7 @@ fn grant_row(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
 }
 
 fn grant(
-    (id, to, by, pointer, most, issued_at, expires_at, spent, revoked, transferred_to): GrantRow,
+    (id, to, by, pointer, most, issued_at, expires_at, spent, revoked, replaced_by): GrantRow,
 ) -> Result<GrantRecord> {
     Ok(GrantRecord {
         id,
@@ -50,7 +50,7 @@ fn grant(
         expires_at: timestamp(expires_at)?,
         spent: spent.is_some(),
         revoked: revoked.is_some(),
-        transferred_to: transferred_to.map(AgentId),
+        replaced_by,
     })
 }
 

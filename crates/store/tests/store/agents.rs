@@ -259,7 +259,7 @@ fn granted_operation(id: &str, digest: &str, what: GrantKind, request: Option<&s
             expires_at: now() + jiff::SignedDuration::from_mins(10),
             spent: false,
             revoked: false,
-            transferred_to: None,
+            replaced_by: None,
         },
         token: digest.to_owned(),
         request: request.map(str::to_owned),
@@ -333,7 +333,7 @@ fn permissions_are_made_again_from_the_journal() {
     let stand = || {
         ask(&store, |reader| {
             let grants = reader.grants().list(PROJECT, None, 10)?;
-            let state = |it: &GrantRecord| (it.state(now()), it.transferred_to.is_some());
+            let state = |it: &GrantRecord| (it.state(now()), it.replaced_by.is_some());
             let states: Vec<_> = grants.iter().map(state).collect();
             let requests = reader.grants().requests(PROJECT, None, true, 10)?;
             let requests: Vec<_> = requests

@@ -37,7 +37,7 @@ macro_rules! undo_since_19 {
          DROP INDEX agent_parent; ALTER TABLE due DROP COLUMN of_runs; ALTER TABLE conflict DROP COLUMN run;
          DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
          ALTER TABLE agent DROP COLUMN hidden; ALTER TABLE agent DROP COLUMN closed;
-         ALTER TABLE agent DROP COLUMN earlier; ALTER TABLE grant DROP COLUMN transferred_to;"
+         ALTER TABLE agent DROP COLUMN earlier; ALTER TABLE grant DROP COLUMN replaced_by;"
     };
 }
 
@@ -400,7 +400,7 @@ fn operations_on_agents() -> Vec<Operation> {
                 expires_at: now(),
                 spent: false,
                 revoked: false,
-                transferred_to: None,
+                replaced_by: None,
             },
             token: "02".to_owned(),
             request: Some("q2".to_owned()),

@@ -74,9 +74,9 @@ pub(crate) fn StatusLine() -> impl IntoView {
                 }}
             </button>
             <span data-testid="count">{told(|it| words::format_count(it.engrams, say::ENGRAMS))}</span>
-            <button class="plain" data-testid="agents" title=say::status::SHOW_AGENTS hidden=move || app.status.with(|it| it.as_ref().is_none_or(|it| it.agents == 0))
+            <button class="plain" data-testid="agents" title=say::status::SHOW_AGENTS hidden=move || (views::agents::VIEW.count)(app) == 0
                 on:click=move |_| views::show_view(app, &views::agents::VIEW)>
-                {told(|it| words::format_count(it.agents, say::AGENTS))}
+                {move || words::format_count((views::agents::VIEW.count)(app), say::AGENTS)}
             </button>
             {spent}
             {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>{say::status::UNWATCHED}</span> })}

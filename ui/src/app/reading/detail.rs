@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Engram, EngramId};
+use engram_model::{Durability, Engram, EngramId};
 use leptos::{html, prelude::*};
 
 use super::history::History;
@@ -124,6 +124,7 @@ fn Head(
             <span class="chip">{Icon::Of(engram.kind).draw()}{words::kind(engram.kind)}</span>
             {(!engram.topic.is_empty()).then(|| view! { <span class="chip" title=say::engram::TOPIC>{words::visible(&engram.topic)}</span> })}
             <span class="chip" title=say::engram::SCOPE>{engram.scope.as_str()}</span>
+            {(engram.durability == Durability::Ephemeral).then(|| view! { <span class="chip" title=say::engram::EPHEMERAL_MEANS data-testid="ephemeral">{say::engram::EPHEMERAL}</span> })}
             {state.word().map(|word| view! { <span class="chip gone" data-testid="state">{word}</span> })}
             <span class=evidence.1 data-testid="verified">{evidence.0}</span>
         </div>

@@ -69,7 +69,7 @@ pub mod rail {
 pub mod status {
     pub const NOT_CONNECTED: &str = "not connected";
     pub const CONNECTING: &str = "connecting";
-    pub const PAUSED: &str = "paused while you read";
+    pub const PAUSED: &str = "paused";
     pub const LIVE: &str = "live";
     pub const LOST: &str = "disconnected";
     pub const OTHER_REPOSITORY: &str = "Open another repository";
@@ -220,6 +220,9 @@ pub mod state {
 
 /// An engram: its head, its history, and the actions on it.
 pub mod engram {
+    pub const EPHEMERAL: &str = "ephemeral";
+    pub const EPHEMERAL_MEANS: &str =
+        "Kept for a short time; it becomes durable once agents have found it often enough";
     pub const IS_OVER: &str = "This claim no longer holds";
     pub const IS_OVER_HINT: &str = "Press H for its history; there you can restore it.";
     pub const IS_ERASED: &str = "This claim was erased";

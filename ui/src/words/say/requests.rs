@@ -100,6 +100,11 @@ pub fn handed_on(agent: &str) -> String {
     format!("Transferred: the newest connection of {agent} may read it once")
 }
 
+/// Who has the grant of a request since it was transferred.
+pub fn held_by(agent: &str) -> String {
+    format!("transferred to {agent}")
+}
+
 /// One word for what became of a request.
 pub mod state {
     pub const WAITING: &str = "waiting";

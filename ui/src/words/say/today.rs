@@ -17,7 +17,7 @@ pub const OUTSIDE: &str = "Outside any repository";
 pub const GO: &str = "Open in its repository";
 pub const NEWEST: &str = "The newest:";
 pub const LEARNED: &str = "stored";
-pub const CONTRADICTED: &str = "is in";
+pub const CONTRADICTED: &str = "raised";
 pub const ASKED: &str = "made";
 pub const DRIFTED: &str = "Evidence changed for";
 

@@ -424,7 +424,17 @@ fn in_one_word(words: &Words<'_>, at: usize) -> Option<Amount> {
         rest => {
             let (unit, every, thing) = spelled_as(rest);
             if unit.is_some() || every.is_some() {
+                // 1k/s counts thousands, not things called "k".
+                let factor = thing.as_deref().and_then(number::suffix_factor);
+                let (number, thing) = match factor {
+                    Some(factor) => {
+                        let number = number.number.times(factor)?;
+                        (WrittenNumber { number, or: None }, None)
+                    }
+                    None => (number, thing),
+                };
                 return Some(Amount {
+                    number,
                     unit,
                     every,
                     thing,

@@ -237,6 +237,17 @@ fn a_parent_does_not_reopen_or_widen_its_child() {
     let again = |read: &str| engine.0.ask(&lead, ask::OpenAgent(opening(read)));
     refused(again("secret"), Code::ScopeDenied);
     again("pay/cards").unwrap();
+    // A list that is left out does not mean all topics.
+    let left_out = Opening {
+        read: Vec::new(),
+        write: vec!["pay".to_owned()],
+        ..opening("pay")
+    };
+    engine.0.ask(&lead, ask::OpenAgent(left_out)).unwrap();
+    let agents = engine.0.ask(&USER, ask::Agents).unwrap().agents;
+    let kid = agents.iter().find(|it| it.name == "kid").unwrap();
+    assert_eq!(kid.topics.read, ["pay/cards"]);
+    assert_eq!(kid.topics.write, ["pay"]);
     change(&engine, &USER, "kid", AgentEdit::Close).unwrap();
     refused(again("pay/cards"), Code::ScopeDenied);
     engine.0.ask(&USER, ask::OpenAgent(opening("pay"))).unwrap();

@@ -134,10 +134,9 @@ fn a_grant_is_transferred_once_in_one_step() {
     let told = engine.0.ask(&USER, ask::Grants).unwrap().grants;
     let of = |id: &str| told.iter().find(|it| it.id == id).unwrap();
     assert_eq!(of(&old.id).state, GrantState::Revoked);
-    let bob = AgentId("bob".to_owned());
-    assert_eq!(of(&old.id).transferred_to, Some(bob));
+    assert_eq!(of(&old.id).replaced_by.as_ref(), Some(&new.id));
     assert_eq!(of(&new.id).state, GrantState::Open);
-    assert_eq!(of(&new.id).transferred_to, None);
+    assert_eq!(of(&new.id).replaced_by, None);
     refused(issue_grant(&engine, &USER, transfer("bob")), Code::NotFound);
 }
 

@@ -24,6 +24,46 @@ pub(crate) fn request(engine: &Asked, who: &str, pointer: &str) -> Result<String
     Ok(settled.id)
 }
 
+/// The user sees who has the grant of a request, however often it was transferred; the agent that
+/// asked learns nothing of others.
+#[test]
+fn a_request_tells_the_user_who_has_its_grant() {
+    let (_sandbox, engine) = open_family();
+    let id = request(&engine, "ada", POINTER).unwrap();
+    let answer = GrantAnswer {
+        id: id.clone(),
+        cap_tokens: None,
+        ttl: None,
+    };
+    engine.0.ask(&USER, ask::GrantRequest(answer)).unwrap();
+    let told = |who: &Caller| {
+        let all = WhichRequests { all: true };
+        let requests = engine.0.ask(who, ask::Requests(all)).unwrap().requests;
+        let grant = requests
+            .into_iter()
+            .find(|it| it.id == id)
+            .unwrap()
+            .grant
+            .unwrap();
+        (grant.id, grant.state, grant.holder)
+    };
+    assert_eq!(told(&USER), (id.clone(), GrantState::Open, None));
+    let mut last = id.clone();
+    for to in ["bob", "lead"] {
+        let wanted = engram_model::GrantWanted {
+            replaces: Some(last),
+            ..grant_wanted(to, POINTER)
+        };
+        last = issue_grant(&engine, &USER, wanted).unwrap().id;
+        assert_eq!(
+            told(&USER),
+            (last.clone(), GrantState::Open, Some(to.to_owned()))
+        );
+    }
+    let own = told(&agent_named("ada"));
+    assert_eq!(own, (id.clone(), GrantState::Revoked, None));
+}
+
 /// Today lists what agents asked for, until it is answered.
 #[test]
 fn a_request_is_news_while_it_waits() {

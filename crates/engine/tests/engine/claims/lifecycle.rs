@@ -191,7 +191,8 @@ fn a_repeat_may_differ_in_case_and_white_space() {
         ("wallet", "The walletlock lasts 3 minutes: \u{c4}gypten."),
         ("vault", "the wallet lock lasts 3 minutes: \u{c4}gypten."),
     ] {
-        let reply = engine.put(&bob, on(topic, other)).unwrap();
+        // The reply shows the claim that is near, so the next one comes from somebody else.
+        let reply = engine.put(&engine.agent(topic), on(topic, other)).unwrap();
         assert_ne!(reply.id, first.id, "{other}");
         assert_eq!(reply.memory_op, MemoryOp::Add);
     }

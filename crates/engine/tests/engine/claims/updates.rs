@@ -299,3 +299,19 @@ fn nothing_new_stores_nothing() {
     assert!(at.journal().entries.is_empty());
     assert_eq!(at.status(&USER).unwrap().head, 0);
 }
+
+/// Others would lose the claim, and a conflict with it, without seeing what replaced it.
+#[test]
+fn an_agent_does_not_narrow_the_claim_of_another() {
+    let at = Sandbox::open_new();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let first = at.put(&ada, draft("The cart lasts 45 minutes.")).unwrap();
+    let narrowed = || Draft {
+        corrects_lineage: Some(first.lineage_id.to_string()),
+        ..scoped_draft("The tramway has tickets.", Scope::Run)
+    };
+    refused(at.put(&bob, narrowed()), Code::ScopeDenied);
+    assert_eq!(at.get(&USER, first.id).unwrap().valid_until, None);
+    // Its own it may.
+    at.put(&ada, narrowed()).unwrap();
+}

@@ -85,3 +85,29 @@ fn a_reply_proposes_three_of_different_authors() {
     assert_eq!((found.len(), by.len()), (3, 3), "{found:?}");
     assert!(found.is_sorted_by(|a, b| a.score >= b.score));
 }
+
+/// What an author may not see takes no place among what is compared.
+#[test]
+fn hidden_claims_push_none_out_of_a_reply() {
+    let at = Sandbox::open_new();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let first = at.put(&ada, draft(PORT)).unwrap();
+    for n in 0..30 {
+        let who = at.agent(&format!("run{n}"));
+        let claim = format!("Behind its proxy, the relay is reached at {n} for run {n}.");
+        at.put(&who, scoped_draft(&claim, Scope::Run)).unwrap();
+    }
+    let found = near(&at, &bob, draft(OTHER));
+    assert!(found.iter().any(|it| it.id == first.id), "{found:?}");
+    // It was shown to bob, who would only repeat it.
+    let bare = Draft {
+        pointers: Vec::new(),
+        ..draft(PORT)
+    };
+    let commit = engram_model::Commit {
+        draft: bare,
+        words: None,
+    };
+    let repeated = at.0.ask(&bob, engram_model::ask::Commit(Box::new(commit)));
+    crate::fixture::refused(repeated, engram_model::Code::Echo);
+}

@@ -18,7 +18,7 @@ use engram_model::{
 use crate::fixture::{
     Asked, LONG, SHORT, Sandbox, USER,
     conflicts::{conflict, conflicts_in},
-    draft_citing,
+    correction_of, draft_citing,
     evidence::{SPAN, STEPS, Tree, claim_citing, health_of, line_of},
     head,
 };
@@ -360,4 +360,11 @@ fn a_claim_is_not_counted_as_drifted_while_agents_are_asked() {
     assert_eq!(drifted(), 0);
     followed.at.forget(&Caller::User, asked.id).unwrap();
     assert_eq!(drifted(), 1, "nobody answered");
+    // Once an agent has answered, the user decides.
+    let asked = followed.at.0.ask(&Caller::User, ask::Reverify(id)).unwrap();
+    assert_eq!(drifted(), 0);
+    let ada = followed.at.agent("ada");
+    let answer = correction_of(asked.lineage_id, "It still holds.");
+    followed.at.put(&ada, answer).unwrap();
+    assert_eq!(drifted(), 1, "answered");
 }

@@ -1,7 +1,8 @@
 //! Which lines of the brief reach which agent, and what the user is told about it.
 
 use engram_model::{
-    BriefPart, BudgetOf, Caller, Code, Draft, Durability, Kind, MemoryOp, Pinning, PutReply, ask,
+    BriefPart, BudgetOf, Caller, Code, Draft, Durability, Kind, MemoryOp, Pinning, PutReply, Scope,
+    ask,
 };
 
 use crate::fixture::{Asked, POINTER, Sandbox, USER, correction_of, draft, refused};
@@ -198,6 +199,47 @@ fn an_answer_to_a_todo_of_the_user_stays() {
         .any(|it| it.text.contains("It still is."));
     assert!(is_shown, "{shown:?}");
     refused(engine.forget(&ada, answered.id), Code::ScopeDenied);
+    // Nor does it vanish by a correction that nobody would see for long.
+    let corrected = || correction_of(answered.lineage_id, "It still is, I think.");
+    for (lost, code) in [
+        (
+            Draft {
+                ttl: Some("PT1S".to_owned()),
+                ..corrected()
+            },
+            Code::SchemaInvalid,
+        ),
+        (
+            Draft {
+                durability: Some(Durability::Ephemeral),
+                ..corrected()
+            },
+            Code::SchemaInvalid,
+        ),
+        (
+            Draft {
+                scope: Some(Scope::Run),
+                ..corrected()
+            },
+            Code::SchemaInvalid,
+        ),
+        (
+            Draft {
+                kind: Some(Kind::Todo),
+                ..corrected()
+            },
+            Code::ScopeDenied,
+        ),
+        (
+            correction_of(
+                answered.lineage_id,
+                "fn main() { let port = 8080; serve(port); }",
+            ),
+            Code::SchemaInvalid,
+        ),
+    ] {
+        refused(engine.put(&ada, lost), code);
+    }
     let delete = Draft {
         operation: Some(MemoryOp::Delete),
         ..correction_of(answered.lineage_id, "")

@@ -7,7 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        components::icons::Icon,
+        components::{icons::Icon, prose::prose},
         frame::Undo,
         reading::{self, Closing},
         state::App,
@@ -109,7 +109,7 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                     {answer.map(|answer| {
                         let id = answer.id;
                         view! {
-                            <p class="asked" data-testid="answer" dir="auto">{say::review::answered(&words::visible(&answer.by), &words::visible(&answer.claim))}" "
+                            <p class="asked" data-testid="answer" dir="auto">{prose(&say::review::answered(&words::visible(&answer.by), &words::visible(&answer.claim)))}" "
                                 <button class="plain" on:click=move |_| reading::go_to_engram(app, id)>{say::review::SHOW_ANSWER}</button></p>
                         }
                     })}

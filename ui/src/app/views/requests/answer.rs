@@ -100,7 +100,10 @@ fn send_answer(
                 let answer = DenyAnswer { id, why };
                 app.ask(ask::DenyRequest(answer)).await.map(|_| ())
             }
-            Answer::Revoke => revoke(app, id).await,
+            Answer::Revoke => {
+                let grant = request.grant.as_ref().map(|it| it.id.clone());
+                revoke(app, grant.unwrap_or(id)).await
+            }
         };
         app.batch.end();
         app.stale.touch(Tag::Requests);

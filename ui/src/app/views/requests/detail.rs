@@ -11,7 +11,7 @@ use crate::{
         source::SourceCard,
         state::App,
         views::requests::{
-            request::{RequestStanding, asker_name, standing_of},
+            request::{asker_name, standing_of},
             state,
         },
     },
@@ -68,23 +68,22 @@ fn view_head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
     };
     let standing = standing_of(request, clock.now);
     let (word, class) = standing.word();
-    let until = request
-        .grant
-        .as_ref()
-        .filter(|_| standing == RequestStanding::Open);
+    let until = request.grant.as_ref().filter(|_| standing.is_open());
     let until = until.map(|grant| {
         let cap = grant
             .cap_tokens
             .map(|cap| words::format_count(cap.into(), say::requests::TOKENS));
         say::requests::open_until(&clock.moment(grant.expires_at), cap.as_deref())
     });
+    let holder = request.grant.as_ref().and_then(|it| it.holder.as_deref());
+    let holder = holder.map(|it| say::requests::held_by(&words::visible(it)));
     let told = request.answer.as_ref().map(|answer| {
         let by = say::requests::by_whom(&words::person(&answer.by), &clock.moment(answer.at));
         let why = request.why.as_deref().filter(|it| !it.is_empty());
         let why = why.map(words::visible);
         view! {
             <p class="settled" data-testid="answer">
-                <b>{word}</b>" · "{by}{until.map(|it| format!(", {it}"))}
+                <b>{word}</b>" · "{by}{until.map(|it| format!(", {it}"))}{holder.map(|it| format!(", {it}"))}
                 {why.map(|it| view! { <q dir="auto">{it}</q> })}
             </p>
         }

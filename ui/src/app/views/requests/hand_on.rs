@@ -41,17 +41,20 @@ pub(super) fn hand_on(app: App) {
 /// Returns who has the grant now, and its new id.
 async fn send(app: App, request: &RequestTold) -> Result<Option<(AgentStatus, String)>, Refusal> {
     let agents = app.ask(ask::Agents).await?.agents;
-    let Some(to) = successor_of(agents, &request.agent) else {
+    let Some(grant) = &request.grant else {
+        return Ok(None);
+    };
+    let Some(to) = successor_of(agents, &grant.to) else {
         return Ok(None);
     };
     let wanted = GrantWanted {
         to: to.handle.clone(),
         pointer: Some(PointerInput::Text(request.pointer.clone())),
-        cap_tokens: request.grant.as_ref().and_then(|it| it.cap_tokens),
+        cap_tokens: grant.cap_tokens,
         code_chars: None,
         ttl: None,
         by: None,
-        replaces: Some(request.id.clone()),
+        replaces: Some(grant.id.clone()),
     };
     let grant = app.ask(ask::IssueGrant(wanted)).await?;
     Ok(Some((to, grant.id)))

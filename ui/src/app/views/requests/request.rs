@@ -35,7 +35,7 @@ impl Answer {
     pub fn fits(self, request: &RequestTold, now: Timestamp) -> bool {
         match self {
             Self::Grant | Self::Deny => request.state == RequestState::Waiting,
-            Self::Revoke => standing_of(request, now) == RequestStanding::Open,
+            Self::Revoke => standing_of(request, now).is_open(),
         }
     }
 }
@@ -53,7 +53,7 @@ pub enum RequestStanding {
     Expired,
     /// Granted, then revoked.
     Revoked,
-    /// Granted, then transferred to a newer connection.
+    /// Granted, transferred to a newer connection, and not used yet.
     Transferred,
     /// Denied.
     Denied,
@@ -67,16 +67,21 @@ pub fn standing_of(request: &RequestTold, now: Timestamp) -> RequestStanding {
         (RequestState::Granted, None) => RequestStanding::Read,
         (RequestState::Granted, Some(grant)) => match grant.state {
             GrantState::Open if grant.expires_at <= now => RequestStanding::Expired,
+            GrantState::Open if grant.holder.is_some() => RequestStanding::Transferred,
             GrantState::Open => RequestStanding::Open,
             GrantState::Spent => RequestStanding::Read,
             GrantState::Expired => RequestStanding::Expired,
-            GrantState::Revoked if grant.transferred_to.is_some() => RequestStanding::Transferred,
             GrantState::Revoked => RequestStanding::Revoked,
         },
     }
 }
 
 impl RequestStanding {
+    /// Whether a grant can be used.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Transferred)
+    }
+
     /// A word for it, and the word's CSS class.
     pub fn word(self) -> (&'static str, &'static str) {
         match self {
@@ -85,7 +90,7 @@ impl RequestStanding {
             Self::Read => (say::requests::state::READ, "word quiet"),
             Self::Expired => (say::requests::state::EXPIRED, "word gone"),
             Self::Revoked => (say::requests::state::REVOKED, "word gone"),
-            Self::Transferred => (say::requests::state::TRANSFERRED, "word quiet"),
+            Self::Transferred => (say::requests::state::TRANSFERRED, "word ok"),
             Self::Denied => (say::requests::state::DENIED, "word bad"),
         }
     }
@@ -184,8 +189,8 @@ mod tests {
     fn a_grant_is_revoked_until_it_is_used_or_over() {
         let before: Timestamp = "2026-11-20T10:19:59Z".parse().unwrap();
         let after: Timestamp = "2026-11-20T10:20:00Z".parse().unwrap();
-        let mut transferred = grant("revoked");
-        transferred["grant"]["transferred_to"] = json!("bob");
+        let mut transferred = grant("open");
+        transferred["grant"]["holder"] = json!("bob");
         for (state, more, now, want) in [
             ("waiting", json!({}), before, RequestStanding::Waiting),
             ("granted", grant("open"), before, RequestStanding::Open),
@@ -219,11 +224,7 @@ mod tests {
                 want == RequestStanding::Waiting,
                 "{state}"
             );
-            assert_eq!(
-                fits(Answer::Revoke),
-                want == RequestStanding::Open,
-                "{state}"
-            );
+            assert_eq!(fits(Answer::Revoke), want.is_open(), "{state}");
         }
     }
 

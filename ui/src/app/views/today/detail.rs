@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     app::{
+        components::prose::prose,
         frame::room::{self, ToList},
         overlay::palette::keycaps,
         state::App,
@@ -44,7 +45,7 @@ fn Whole(row: NewsRow) -> impl IntoView {
         <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="news-read">
             <p class="quiet"><b>{repository_name(&row)}</b>" "{path}</p>
             <p class="claim long">{by}{what_happened(&row)}</p>
-            {newest_text(&row).map(|it| view! { <p class="quiet">{say::today::NEWEST}</p><p class="claim" dir="auto" data-testid="news-text">{it}</p> })}
+            {newest_text(&row).map(|it| view! { <p class="quiet">{say::today::NEWEST}</p><p class="claim" dir="auto" data-testid="news-text">{prose(&it)}</p> })}
         </div>
     }
 }

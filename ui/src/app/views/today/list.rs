@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     app::{
-        components::inbox::{Instead, ListBox, ListPane},
+        components::{
+            inbox::{Instead, ListBox, ListPane},
+            prose::prose,
+        },
         dom::{self, LIST},
         frame::room,
         repositories,
@@ -156,7 +159,7 @@ fn Row(row: NewsRow) -> impl IntoView {
                 <span class="space"></span>
                 <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
             </span>
-            {newest_text(&row).map(|it| view! { <p dir="auto">{it}</p> })}
+            {newest_text(&row).map(|it| view! { <p dir="auto">{prose(&it)}</p> })}
         </div>
     }
 }
