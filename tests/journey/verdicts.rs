@@ -159,11 +159,17 @@ fn each_verdict_is_the_persons_and_is_undone() {
     for words in ["you restored it", "you forgot it", "architect stored it"] {
         assert!(history.contains(words), "{words}: {history}");
     }
+    // What holds again already is not restored again.
+    assert_eq!(desk.window.count("[data-testid=restore]"), 0);
+    desk.window.keys("\u{E017}");
+    desk.window.find("[data-testid=named]");
+    desk.window.keys("\u{E007}");
+    desk.wait_notice("Forgotten");
     desk.window.click("[data-testid=restore]");
     desk.wait_notice("Restored");
     desk.window
         .wait("document.querySelector('[data-testid=engram]')?.dataset.id !== undefined");
-    assert_eq!(desk.log(moved).len(), 4);
+    assert_eq!(desk.log(moved).len(), 5);
 }
 
 #[test]

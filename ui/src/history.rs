@@ -65,7 +65,9 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
                     .filter(|before| before.claim != engram.claim && !before.redacted)
                     .map(words::claim),
                 moved: before.and_then(|before| moved_evidence(before, engram)),
-                can_restore: engram.valid_until.is_some() && !engram.redacted,
+                can_restore: engram.valid_until.is_some()
+                    && !engram.redacted
+                    && !all.values().any(|it| restores(it, engram.id)),
                 ..plain(act_in_words(it_did))
             }
         }
@@ -78,6 +80,11 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
             ..plain(act_in_words(it_did))
         },
     })
+}
+
+/// Whether a version holds that repeats this one.
+fn restores(now: &Engram, id: EngramId) -> bool {
+    now.restores == Some(id) && now.valid_until.is_none()
 }
 
 fn act_in_words(did: Did) -> &'static str {
@@ -221,7 +228,7 @@ mod tests {
                 "you restored it, was It is fast.",
                 "bob corrected it, was It is slow. *",
                 "you ended the to-do about it",
-                "you confirmed it, a.rs#L2 to a.rs#L5 *",
+                "you confirmed it, a.rs#L2 to a.rs#L5",
                 "you asked agents to check it",
                 "bob said the same",
                 "ada stored it *",

@@ -39,16 +39,24 @@ fn a_setting_is_named_as_its_claim_writes_it() {
 #[test]
 fn a_rate_may_be_counted_in_thousands() {
     for (a, b, is_conflict) in [
-        ("The rate limit is 1k/s.", "The rate limit is 2k/s.", true),
-        ("The rate limit is 1k/s.", "The rate limit is 500/s.", true),
         (
-            "The rate limit is 1k/s.",
-            "The rate limit is 1000/s.",
+            "The API rate limit is 1k/s.",
+            "The API rate limit is 2k/s.",
+            true,
+        ),
+        (
+            "The API rate limit is 1k/s.",
+            "The API rate limit is 500/s.",
+            true,
+        ),
+        (
+            "The API rate limit is 1k/s.",
+            "The API rate limit is 1000/s.",
             false,
         ),
         (
-            "The rate limit is 1k/s.",
-            "The rate limit is 60K/min.",
+            "The API rate limit is 1k/s.",
+            "The API rate limit is 60K/min.",
             false,
         ),
         ("The ingest accepts 2M/h.", "The ingest accepts 3M/h.", true),

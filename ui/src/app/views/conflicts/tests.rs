@@ -82,7 +82,7 @@ fn a_notice_quotes_what_holds_now() {
         ("a", Some("The auth service allows 1000 req/s per IP.")),
         (
             "b",
-            Some("Auth is limited to 2k requests per second per IP…"),
+            Some("Auth is limited to 2k requests per second per IP."),
         ),
         ("s", Some("The auth service allows 1000 req/s per IP.")),
         ("x", None),
