@@ -51,9 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         } = &rule;
         let least = rule.above.map_or(rule.least, f64::next_up);
         let judge = if rule.no_words {
-            "judge::drawn_and_no_words"
+            "value::drawn_and_no_words"
         } else {
-            "judge::no_placeholder"
+            "value::no_placeholder"
         };
         writeln!(
             code,

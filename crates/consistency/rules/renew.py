@@ -9,7 +9,7 @@ import re
 import sys
 import tomllib
 
-# These need an id beside the secret, or judge by context; src/own.rs covers them.
+# These need an id beside the secret, or judge by context; src/secret/own.rs covers them.
 LEFT_OUT = {
     "alibaba-secret-key", "alibaba-sts-access-key-secret", "generic-api-key", "generic-credential-uri",
     "generic-password", "ovh-application-secret", "polymarket-api-key",

@@ -8,16 +8,11 @@
 //! **Never:** no I/O, no model, no exemption on request. A finding of the screen names the rule and
 //! the place, never the secret. Two claims not known to be about the same thing are never compared.
 
-mod bare;
 pub mod claim;
-mod judge;
-mod mask;
 pub mod near;
-mod own;
-mod rules;
 mod secret;
 pub mod tier;
-mod views;
 
-pub use mask::{Masked, mask, mask_diff, mask_span};
-pub use secret::{SecretMatch, find_secrets, screen, screen_bytes};
+pub use secret::{
+    Masked, SecretMatch, find_secrets, mask, mask_diff, mask_span, screen, screen_bytes,
+};

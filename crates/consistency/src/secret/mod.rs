@@ -2,11 +2,21 @@
 //!
 //! Most texts contain no rule's keyword and take one pass. The time is linear in the length.
 
+mod bare;
+mod mask;
+mod own;
+mod readings;
+mod rules;
+mod value;
+
 use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::{bare::random_string, rules::is_bare_name, views};
+use bare::random_string;
+use rules::is_bare_name;
+
+pub use mask::{Masked, mask, mask_diff, mask_span};
 
 /// A part of a text that looks like a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +98,7 @@ fn unmasked_parts(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
 
 /// Searches one piece once. A match never cuts a character in two.
 fn search_piece(bytes: &[u8], piece: &Range<usize>) -> Vec<SecretMatch> {
-    let mut found = views::search_views(&bytes[piece.clone()]);
+    let mut found = readings::search_views(&bytes[piece.clone()]);
     for secret in &mut found {
         let Range { start, end } = &mut secret.range;
         *start += piece.start;

@@ -11,7 +11,7 @@ use std::{
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use crate::{SecretMatch, judge, own};
+use super::{SecretMatch, own, value};
 
 /// A shape that secrets have.
 pub(crate) struct Rule {
@@ -162,9 +162,9 @@ impl Rule {
         secrets.filter(|range| {
             let value = &text[range.clone()];
             // A name before an opening bracket is a call.
-            let call = text.get(range.end) == Some(&b'(') && judge::is_code_name(value);
+            let call = text.get(range.end) == Some(&b'(') && value::is_code_name(value);
             !call
-                && judge::entropy(value) >= self.least
+                && value::entropy(value) >= self.least
                 && (self.judge)(value)
                 && !compiled.unless.iter().any(|it| it.is_match(value))
                 && compiled.only.iter().all(|it| it.is_match(value))

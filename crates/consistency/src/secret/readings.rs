@@ -3,7 +3,7 @@
 
 use memchr::memchr;
 
-use crate::{SecretMatch, rules, secret::merge_overlaps};
+use super::{SecretMatch, merge_overlaps, rules};
 
 /// Not ASCII, and not part of a word.
 const OTHER: u8 = 0xFF;

@@ -8,7 +8,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::bytes::Regex;
 
-use crate::{SecretMatch, judge};
+use super::{SecretMatch, value};
 
 /// Shorter strings are ids and names; longer ones are encoded data.
 const LENGTHS: Range<usize> = 24..400;
@@ -132,7 +132,7 @@ fn is_random(word: &[u8]) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"+/_%-".contains(b))
         && !PUBLIC.iter().any(|beginning| word.starts_with(beginning))
         && !is_labelled(word);
-    if !may_be || !judge::is_random(word) {
+    if !may_be || !value::is_random(word) {
         return false;
     }
     let count = |is: fn(&u8) -> bool| word.iter().filter(|b| is(b)).count();

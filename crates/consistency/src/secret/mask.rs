@@ -2,10 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use crate::{
-    rules::bare_name,
-    secret::{MARK, find_secrets},
-};
+use super::{MARK, find_secrets, rules::bare_name};
 
 /// A text with a mark in place of each secret, such as `[masked: GitHub token]`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 //!
 //! Remove a rule here once the maintained set finds the same.
 
-use crate::{
-    judge::{
+use super::{
+    rules::Rule,
+    value::{
         always, assigned_and_certain, assigned_and_long, assigned_and_no_digest, clearly_chosen,
         given_as_key, is_assigned_secret, is_credential, is_named_password, is_password, is_random,
         no_placeholder, words_as_password,
     },
-    rules::Rule,
 };
 
 /// What may follow the name itself: `password2`, `secret_key_base64`.

@@ -1,7 +1,7 @@
 //! Judges a value by itself: random, chosen by a person, or not a secret, such as a digest, an id,
 //! a placeholder, a reference to a variable, or words.
 
-use crate::rules;
+use super::rules;
 
 /// Whether a value is neither a placeholder for a secret nor plain words after a vendor's prefix.
 pub(crate) fn no_placeholder(value: &[u8]) -> bool {
