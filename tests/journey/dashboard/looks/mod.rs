@@ -23,7 +23,8 @@ const SIZES: [(u32, u32); 2] = [(1280, 800), (900, 600)];
 /// A narrow window, one just wide enough for two panes, and one of 1280 pixels at 200% zoom.
 const NARROW: [(u32, u32); 3] = [(420, 700), (720, 600), (640, 400)];
 /// How many pixels per thousand may differ, since browsers render letters slightly differently.
-const TOLERATED: f64 = 1.0;
+/// The digits of a gutter that scrolls are smoothed in one of two ways, which differ by 1.2.
+const TOLERATED: f64 = 1.5;
 /// How many pixels per thousand must differ for a new picture.
 const WORTH: f64 = 0.1;
 
