@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 
 use engram_consistency::near::{Gist, NEAR, Sought};
+use engram_model::MAX_NEAR;
 
 use crate::pairs::strangers;
-
-/// As in the engine (`conflicts/near.rs`).
-const MAX_NEAR: usize = 3;
 
 /// The claims of one side of all pairs, as a home.
 struct Claims {

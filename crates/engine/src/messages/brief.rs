@@ -454,21 +454,21 @@ fn budgets_of(
         })
         .to_vec()
     };
-    let mut budgets = Vec::new();
+    let is_for_user = cx.caller == &Caller::User;
+    let mut budgets: Vec<(String, BudgetFigures)> = Vec::new();
     for agent in called {
         if budgets.len() == BUDGETS {
             break;
         }
         let spent = tx.spend(&agent.handle, &agent.turn)?;
-        if spent != Spend::default() || cx.caller != &Caller::User {
-            let limits = cx.engine.limits_of(tx, &agent.handle)?;
-            let name = taken.distinguish(agent, &agent.label);
-            // Of the connections of one client, the user is told about the newest.
-            let is_told = |it: &(String, BudgetFigures)| it.0 == name;
-            if cx.caller != &Caller::User || !budgets.iter().any(is_told) {
-                budgets.push((name, figures(spent, &limits.deref)));
-            }
+        let name = taken.distinguish(agent, &agent.label);
+        // Of the connections of one client, the user is told about the newest.
+        let is_known = budgets.iter().any(|it| it.0 == name);
+        if is_for_user && (is_known || spent == Spend::default()) {
+            continue;
         }
+        let limits = cx.engine.limits_of(tx, &agent.handle)?;
+        budgets.push((name, figures(spent, &limits.deref)));
     }
     Ok(budgets)
 }
