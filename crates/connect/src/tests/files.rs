@@ -7,7 +7,9 @@ use engram_model::{Client, ConnectReply, Connected};
 use serde_json::{Value, json};
 
 use super::{server, write};
-use crate::{ConfigurationChange, ConnectTarget, clients::dialect_of, connection};
+use crate::{
+    ConfigurationChange, ConnectTarget, clients::dialect_of, connection, file::Configuration,
+};
 
 fn place_of(site: &Sandbox) -> ConnectTarget {
     ConnectTarget {
@@ -16,8 +18,13 @@ fn place_of(site: &Sandbox) -> ConnectTarget {
     }
 }
 
+/// Plans a change of a file in the repository. The user's own files are not for tests.
+#[track_caller]
 fn connect(client: Client, place: &ConnectTarget) -> ConfigurationChange {
-    ConfigurationChange::connect(client, place, "/bin/engram").unwrap()
+    let change = ConfigurationChange::connect(client, place, "/bin/engram").unwrap();
+    let root = place.repo.as_ref().unwrap().canonicalize().unwrap();
+    assert!(change.path().starts_with(root), "{:?}", change.path());
+    change
 }
 
 fn undo(client: Client, place: &ConnectTarget) -> ConfigurationChange {
@@ -173,16 +180,21 @@ fn the_file_and_the_form_are_those_that_are_there() {
 #[test]
 fn our_entry_keeps_its_environment() {
     let site = Sandbox::new();
-    let place = place_of(&site);
-    // The user's own file: in a repository's, it might come from somebody else.
-    let path = connect(Client::Windsurf, &place).path().to_owned();
-    connect(Client::Windsurf, &place).write().unwrap();
+    // As the user's own file: in a repository's, it might come from somebody else.
+    let path = site.home().with_file_name("mcp_config.json");
+    let change = || {
+        let file = Configuration::of_user(&path).unwrap();
+        let server = server(&site);
+        ConfigurationChange::adding(Client::Windsurf, &server, &site.home(), path.clone(), file)
+            .unwrap()
+    };
+    change().write().unwrap();
     fs::write(
         &path,
         "{\"mcpServers\": {\"engram\": {\"command\": \"engram\", \"args\": [\"mcp\"], \"env\": {\"ENGRAM_AGENT\": \"${ENGRAM_AGENT}\"}}}}",
     )
     .unwrap();
-    write(|| connect(Client::Windsurf, &place));
+    write(change);
     let value: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let entry = &value["mcpServers"]["engram"];
     assert_eq!(entry["command"], "/bin/engram");
