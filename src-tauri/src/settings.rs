@@ -70,21 +70,24 @@ mod tests {
 
     use super::*;
 
+    fn looked() -> Looked {
+        Looked {
+            seq: 7,
+            at: "2026-01-08T14:02:00Z".parse().unwrap(),
+        }
+    }
+
     #[test]
     fn what_is_chosen_is_kept_beside_what_else_is_there() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(FILE);
-        let looked = Looked {
-            seq: 7,
-            at: "2026-01-08T14:02:00Z".parse().unwrap(),
-        };
         let chosen = Settings {
             theme: Theme::Contrast,
             density: Density::Compact,
             zoom: 150.0.into(),
             list_width: Some(500),
             editor: Some("x \"a b\" {file}".to_owned()),
-            looked: [("a".to_owned(), looked)].into(),
+            looked: [("a".to_owned(), looked())].into(),
             ..Settings::default()
         };
         assert_eq!(read(home.path()), Settings::default());
@@ -119,10 +122,6 @@ mod tests {
     /// A key that is missing could never be unset again.
     #[test]
     fn every_setting_has_its_key() {
-        let looked = Looked {
-            seq: 7,
-            at: "2026-01-08T14:02:00Z".parse().unwrap(),
-        };
         let all = Settings {
             theme: Theme::Dark,
             density: Density::Compact,
@@ -131,7 +130,7 @@ mod tests {
             list_width: Some(500),
             editor: Some("vi".to_owned()),
             notify: true,
-            looked: [("a".to_owned(), looked)].into(),
+            looked: [("a".to_owned(), looked())].into(),
         };
         let table = toml::Table::try_from(&all).unwrap();
         assert_eq!(table.keys().collect::<Vec<_>>(), KEYS);

@@ -2,6 +2,7 @@
 //! user's folder of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod agent_names;
 mod batch;
 mod connect;
 mod crashes;
