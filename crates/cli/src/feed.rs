@@ -1,21 +1,25 @@
 //! `engram feed`: what happened, in the words of the claims that it happened to.
 
 use std::{
-    collections::HashMap,
     process::ExitCode,
     sync::{Arc, mpsc},
 };
 
 use engram_engine::Engine;
-use engram_model::{Caller, Change, Code, Engram, EngramId, Entry, Refusal, ask};
+use engram_model::{Caller, Change, Code, Entry, Refusal, ask};
 
-use crate::{args::FeedArgs, out, print, request::feed_of};
+use crate::{
+    args::FeedArgs,
+    entry::{Named, entry_line},
+    out,
+    request::feed_of,
+};
 
 /// Prints a page of entries.
 pub(crate) fn print_entries(engine: &Engine, entries: &[Entry]) {
-    let versions = versions_of(engine, entries);
+    let named = names_of(engine, entries);
     for entry in entries {
-        out::print_line(&print::entry_line(entry, |id| versions.get(&id)));
+        out::print_line(&entry_line(entry, &named));
     }
 }
 
@@ -39,8 +43,8 @@ pub(crate) fn follow(
         let is_read = if json {
             out::print_json(&entry)
         } else {
-            let versions = versions_of(engine, std::slice::from_ref(&entry));
-            out::print_line(&print::entry_line(&entry, |id| versions.get(&id)))
+            let named = names_of(engine, std::slice::from_ref(&entry));
+            out::print_line(&entry_line(&entry, &named))
         };
         if !is_read {
             return Ok(ExitCode::SUCCESS);
@@ -55,21 +59,30 @@ pub(crate) fn follow(
     ))
 }
 
-/// Returns the versions that the entries store or name. An entry that ends or promotes a claim
-/// names it only by id.
-fn versions_of(engine: &Engine, entries: &[Entry]) -> HashMap<EngramId, Engram> {
+/// Returns what the entries store or name. An entry that ends or promotes a claim names it only by
+/// id, and so does an entry about a conflict.
+fn names_of(engine: &Engine, entries: &[Entry]) -> Named {
     let stored = entries.iter().filter_map(|it| it.change.stored());
-    let mut versions: HashMap<EngramId, Engram> = stored.map(|it| (it.id, it.clone())).collect();
+    let mut named = Named {
+        versions: stored.map(|it| (it.id, it.clone())).collect(),
+        ..Named::default()
+    };
     for entry in entries {
         if let Change::Corroborated(id)
         | Change::Forgotten(id)
         | Change::Redacted(id)
         | Change::Promoted { id, .. } = &entry.change
-            && !versions.contains_key(id)
+            && !named.versions.contains_key(id)
             && let Ok(engram) = engine.ask(&Caller::User, ask::Get(*id))
         {
-            versions.insert(*id, *engram);
+            named.versions.insert(*id, *engram);
+        }
+        if let Some(id) = entry.change.conflict()
+            && !named.conflicts.contains_key(&id)
+            && let Ok(conflict) = engine.ask(&Caller::User, ask::Conflict(id))
+        {
+            named.conflicts.insert(id, *conflict);
         }
     }
-    versions
+    named
 }

@@ -13,6 +13,7 @@ mod connect;
 mod dashboard;
 mod doctor;
 mod elsewhere;
+mod entry;
 mod feed;
 mod lines;
 mod out;

@@ -1,23 +1,23 @@
 //! Replies as text for people, or as one JSON object.
 
-use std::{collections::HashMap, fmt::Write as _};
+use std::fmt::Write as _;
 
 use engram_model::{
-    AgentOpened, AgentStatus, AgentsReply, AnswerQuality, BriefReply, Budget, Change, CheckReply,
-    Did, Durability, Engram, EngramId, Entry, Evidence, ForgetReply, Meter, Noun, OperationKind,
-    Outcome, PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, format_count,
+    AgentOpened, AgentStatus, AgentsReply, AnswerQuality, BriefReply, Budget, CheckReply,
+    Durability, Engram, Evidence, ForgetReply, Meter, Noun, Outcome, PutReply, QueryReply, Reply,
+    SampleReply, SentReply, StatusReply, format_count,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    conflicts,
+    conflicts, entry,
     out::{self, one_line},
     permission,
 };
 
-const TOKENS: Noun = ("token", "tokens");
+pub(crate) const TOKENS: Noun = ("token", "tokens");
 const CLAIMS: Noun = ("claim", "claims");
-const SAMPLES: Noun = ("sample claim", "sample claims");
+pub(crate) const SAMPLES: Noun = ("sample claim", "sample claims");
 
 pub(crate) fn print_reply(reply: &Reply, as_json: bool) {
     if as_json {
@@ -75,7 +75,7 @@ fn reply_text(reply: &Reply) -> String {
             "no claims here yet: in a repository, connect an agent; `engram connect` lists the supported agents"
                 .to_owned()
         }
-        Reply::Log(all) => entry_lines(all),
+        Reply::Log(all) => entry::entry_lines(all),
         Reply::Sample(sample) => format!("stored {}", format_count(sample.ids.len() as u64, SAMPLES)),
         Reply::Checked(check) => check_text(check),
         Reply::Status(summary) => status_text(summary),
@@ -262,111 +262,6 @@ fn engram_text(engram: &Engram) -> String {
         }
     }
     out
-}
-
-/// Renders one entry on one line. `find` looks up the versions that are at hand.
-pub(crate) fn entry_line<'e>(
-    entry: &Entry,
-    find: impl Fn(EngramId) -> Option<&'e Engram>,
-) -> String {
-    let time = entry.at.strftime("%Y-%m-%d %H:%M:%S");
-    let did = Did::of(&entry.change, &find);
-    let what = match &entry.change {
-        Change::Stored(engram) => version_text(engram),
-        Change::Corroborated(id)
-        | Change::Forgotten(id)
-        | Change::Redacted(id)
-        | Change::Promoted { id, .. } => find(*id).map_or_else(|| id.to_string(), version_text),
-        Change::Dereferenced {
-            pointer, tokens, ..
-        } => {
-            let tokens = format_count((*tokens).into(), TOKENS);
-            format!("{:<10} {}, {tokens}", "read", one_line(pointer))
-        }
-        Change::Noted { pointer, .. } => format!("{:<10} {}", "noted", one_line(pointer)),
-        Change::Anchored { engrams, .. } => {
-            let counts = Evidence::ALL.iter().filter_map(|standing| {
-                let count = engrams
-                    .iter()
-                    .filter(|it| it.health.standing == *standing)
-                    .count();
-                (count > 0).then(|| format!("{count} {}", standing.in_words()))
-            });
-            format!(
-                "{:<10} {}",
-                "evidence",
-                counts.collect::<Vec<_>>().join(", ")
-            )
-        }
-        Change::Conflict {
-            id,
-            engrams: [a, b],
-            severity,
-            ..
-        } => format!("{:<10} {id}  {severity}: {a} against {b}", "conflict"),
-        Change::Resolved {
-            id, how: Some(how), ..
-        } => format!("{:<10} {id}  {how}", "resolved"),
-        Change::Resolved { id, .. } => format!("{:<10} {id}  undone", "resolved"),
-        Change::Allowed(id) => format!("{:<10} {id}", "allowed"),
-        Change::Unlisted(all) => format!(
-            "{:<10} {}",
-            "unlisted",
-            format_count(all.len() as u64, SAMPLES)
-        ),
-        Change::Disallowed(id) => format!("{:<10} {id}  undone", "allowed"),
-        Change::Between { what, about } => {
-            let about: Vec<String> = about.iter().map(one_line).collect();
-            let to = match what {
-                OperationKind::Sent | OperationKind::Granted if !about.is_empty() => "to ",
-                _ => "",
-            };
-            format!("{:<10} {to}{}", what.as_str(), about.join(", "))
-                .trim_end()
-                .to_owned()
-        }
-    };
-    let what = match did {
-        None => what,
-        Some(did @ Did::Lost(loss)) => {
-            format!("{:<10} {what}  (conflict {})", did.verb(), loss.conflict)
-        }
-        Some(did) => format!("{:<10} {what}", did.verb()),
-    };
-    format!("{time}  {:<14} {what}", one_line(entry_author(entry)))
-}
-
-/// Returns who made a change, as the window names them: without an agent, it was the person at the
-/// terminal.
-fn entry_author(entry: &Entry) -> &str {
-    match (entry.by.as_str(), &entry.agent) {
-        ("" | "user", None) => "you",
-        ("", Some(agent)) => &agent.0,
-        (by, _) => by,
-    }
-}
-
-/// Renders a version: its id, kind, claim and first evidence.
-fn version_text(engram: &Engram) -> String {
-    if engram.redacted {
-        return format!("{}  (redacted)", engram.id);
-    }
-    let evidence = engram.pointers.first().map(|it| one_line(it.label()));
-    format!(
-        "{}  {}  {}  [{}]",
-        engram.id,
-        engram.kind,
-        one_line(&engram.claim),
-        evidence.unwrap_or_default()
-    )
-}
-
-/// Renders entries, one per line.
-fn entry_lines(all: &[Entry]) -> String {
-    let stored = all.iter().filter_map(|it| it.change.stored());
-    let versions: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
-    let line = |it: &Entry| entry_line(it, |id| versions.get(&id).copied());
-    all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Reports what became of a message.

@@ -44,7 +44,7 @@ pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{
     AgentActivity, DeliveredFiles, Due, EngramCount, Events, FamilyOf, Fingerprints, Grants,
     MessageTotals, Messages, NameOwner, NamesOf, NewsEntries, ProjectActivity, ProjectWaiting,
-    Projects, ReadRequest, Snapshots, Spender, StoredPin, Traits, WorktreeState,
+    Projects, ReadRequest, RowsOf, Snapshots, Spender, StoredPin, Traits, WorktreeState,
 };
 pub use until::read_until;
 

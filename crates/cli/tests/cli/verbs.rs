@@ -394,3 +394,26 @@ fn one_is_counted_as_one() {
     let many = sandbox.run(&["query", "jitter", "--k", "1"]).out;
     assert!(many.contains("1 more claim matches: raise --k"), "{many}");
 }
+
+/// The feed quotes what it names by id.
+#[test]
+fn the_feed_quotes_the_claims_of_a_conflict() {
+    let sandbox = Sandbox::new();
+    let put = |claim: &str| sandbox.json(&["put", "--claim", claim, "--pointer", POINTER]);
+    put("The port of the relay is 9090.");
+    let second = put("The port of the relay is 8080.");
+    let id = second["findings"][0]["conflict"].as_str().unwrap();
+    let feed = || sandbox.run(&["feed"]).out;
+    let sides = "The port of the relay is 9090. / The port of the relay is 8080.";
+    assert!(
+        feed().contains(&format!("conflict   {id}  high: {sides}")),
+        "{}",
+        feed()
+    );
+    sandbox.json(&["resolve", id, "--winner", "newer"]);
+    assert!(
+        feed().contains(&format!("resolved   {id}  winner: {sides}")),
+        "{}",
+        feed()
+    );
+}

@@ -96,6 +96,15 @@ impl Difference {
         Self::new(Tier::Entity, Contrast::Opposite, sides, shared)
     }
 
+    /// The difference of the claims in the other order.
+    pub(crate) fn swapped(self) -> Self {
+        Self {
+            left: self.right,
+            right: self.left,
+            ..self
+        }
+    }
+
     /// The difference in the words of the claims.
     pub(crate) fn in_words(&self, left: &Claim, right: &Claim) -> Worded {
         wording::describe(self.contrast, [&self.left, &self.right], [left, right])

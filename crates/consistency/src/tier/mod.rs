@@ -70,20 +70,37 @@ pub struct Disagreement {
 }
 
 /// Compares two claims, and reports whether they contradict each other. In the other order, the
-/// result only has first and second swapped.
+/// result is the same, and its sentence names the values in that order.
 pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
-    if a.claim.folded <= b.claim.folded {
-        compare_in_order(a, b)
+    let (score, difference) = if a.claim.folded <= b.claim.folded {
+        difference_in_order(a, b)?
     } else {
-        compare_in_order(b, a).map(|found| Disagreement {
-            differs_a: found.differs_b,
-            differs_b: found.differs_a,
-            ..found
-        })
+        let (score, difference) = difference_in_order(b, a)?;
+        (score, difference.swapped())
+    };
+    let worded = difference.in_words(a.claim, b.claim);
+    Some(Disagreement {
+        tier: difference.tier,
+        severity: severity_of(a.fact_type, b.fact_type),
+        score,
+        why: worded.why,
+        differs_a: worded.left,
+        differs_b: worded.right,
+    })
+}
+
+impl Disagreement {
+    /// The same disagreement, with its sentence, of the second claim and the first.
+    pub fn swapped(self) -> Self {
+        Self {
+            differs_a: self.differs_b,
+            differs_b: self.differs_a,
+            ..self
+        }
     }
 }
 
-fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
+fn difference_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<(f64, Difference)> {
     if !at_one_time(a, b) || a.claim.folded == b.claim.folded {
         return None;
     }
@@ -112,20 +129,11 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
             best
         }
     });
-    let (score, difference) = match best {
-        Some((.., score, difference)) => (score, difference),
-        None if is_agreed => return None,
-        None => named::compare_settings(a, b, &topics)?,
-    };
-    let worded = difference.in_words(a.claim, b.claim);
-    Some(Disagreement {
-        tier: difference.tier,
-        severity: severity_of(a.fact_type, b.fact_type),
-        score,
-        why: worded.why,
-        differs_a: worded.left,
-        differs_b: worded.right,
-    })
+    match best {
+        Some((.., score, difference)) => Some((score, difference)),
+        None if is_agreed => None,
+        None => named::compare_settings(a, b, &topics),
+    }
 }
 
 /// Confidence that two claims say the same in other words, 0 to 1; `None` if one says more or less.

@@ -415,7 +415,7 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
         (
             "The config file is read before the command line.",
             "The config file is read after the command line.",
-            "One says the opposite of the other: after / before.",
+            "One says the opposite of the other: before / after.",
         ),
         (
             "Passwords are hashed with argon2.",
@@ -445,7 +445,7 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
         (
             "Printing of results is synchronous.",
             "Printing of results is asynchronous.",
-            "One says the opposite of the other: asynchronous / synchronous.",
+            "One says the opposite of the other: synchronous / asynchronous.",
         ),
         (
             "ripgrep requires Rust 1.72.",
@@ -470,7 +470,7 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
         (
             "The primary database is PostgreSQL.",
             "The primary database is MySQL.",
-            "They name different databases: MySQL and PostgreSQL.",
+            "They name different databases: PostgreSQL and MySQL.",
         ),
         (
             "Sessions expire after 30 minutes.",
@@ -490,7 +490,7 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
         (
             "The scraper is limited to 5 requests per second.",
             "The scraper is limited to 5 requests per minute.",
-            "They disagree about the scraper: 5 requests per minute or 5 requests per second.",
+            "They disagree about the scraper: 5 requests per second or 5 requests per minute.",
         ),
         (
             "Hotfixes branch off `main`.",

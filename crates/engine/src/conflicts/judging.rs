@@ -171,7 +171,15 @@ impl Subject<'_> {
     fn judgment_of(&self, other: &Engram, is_by_other: bool) -> Judgment {
         let parsed = self.cx.engine.caches.claims.parse_once(other);
         let (one, two) = (self.own.with_record(self.engram), parsed.with_record(other));
-        if let Some(found) = tier::compare(&one, &two) {
+        // The sentence of a conflict names the older value first. A version that is not stored yet
+        // has no place.
+        let is_older = self.engram.seq != 0 && self.engram.list_place() < other.list_place();
+        let found = if is_older {
+            tier::compare(&one, &two)
+        } else {
+            tier::compare(&two, &one).map(Disagreement::swapped)
+        };
+        if let Some(found) = found {
             return Judgment::Against(found);
         }
         let has_judges = !self.cx.engine.world.judges().is_empty();

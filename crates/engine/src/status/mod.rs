@@ -22,7 +22,7 @@ use engram_model::{
     AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply, shorten, visible,
 };
 use engram_pointers::Repo;
-use engram_store::{INDEX_FOLLOWER, Reader};
+use engram_store::{INDEX_FOLLOWER, Reader, RowsOf};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 
@@ -203,7 +203,7 @@ fn count_visible(
         return Ok(ProjectCounts {
             holding: count.holding,
             drifted: drifted.transpose()?.unwrap_or_default(),
-            agents: tx.count_agent_names(project)?,
+            agents: tx.count_agent_rows(project, RowsOf::Active)?,
             is_empty: count.ever == 0,
         });
     }
@@ -217,7 +217,7 @@ fn count_visible(
     Ok(ProjectCounts {
         holding,
         drifted: drifted.transpose()?.unwrap_or_default(),
-        agents: agents.len() as u64,
+        agents: tx.count_agent_rows(project, RowsOf::Handles(&agents))?,
         is_empty: holding == 0,
     })
 }

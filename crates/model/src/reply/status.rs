@@ -25,8 +25,9 @@ pub struct StatusReply {
     pub head: u64,
     /// How far the index has read.
     pub indexed: u64,
-    /// The names of agents that did something in this project, without those that the user hid or
-    /// closed.
+    /// Agents that did something in this project, without those that the user hid or closed.
+    /// Successive connections of one client count once. An agent counts itself and those whose
+    /// claims it sees.
     pub agents: u64,
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]

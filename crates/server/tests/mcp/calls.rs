@@ -75,6 +75,12 @@ async fn what_one_agent_commits_another_finds_and_reads() {
         let left = |status: &Value| status["budget"]["repo_spans"].as_u64().unwrap();
         assert_eq!(left(&after) + 1, left(&fresh), "{after}");
         assert_eq!(after["engrams"], 1);
+        // Until the first is heard of again, the second may be its next connection.
+        assert_eq!(after["agents"], 1);
+        let mut other = finding();
+        other["content"] = json!("post() retries twice before it gives up.");
+        one.ok("engram_commit", other).await;
+        let after = two.ok("engram_status", json!({})).await;
         assert_eq!(after["agents"], 2);
     }
 }

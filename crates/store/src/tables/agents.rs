@@ -1,6 +1,8 @@
 //! Tables `agent`, `token`, `spend` and `spend_below`: the issued handles, the tokens that prove
 //! them, their turns, and what those turns cost.
 
+use std::collections::BTreeSet;
+
 use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -59,6 +61,20 @@ const DID: &str = "(given OR hidden OR closed OR handle IN (SELECT agent FROM to
      OR EXISTS (SELECT 1 FROM journal INDEXED BY journal_agent
                 WHERE journal.agent = handle AND kind NOT IN ('joined', 'reached', 'served')))";
 
+/// SQL: the agents of project ?1 that the user neither hid nor closed, each with its client and with
+/// the times of its first and last call. An agent that somebody opened has no client but itself; what
+/// tells two clients of one name apart is no part of the name.
+const CONNECTED: &str =
+    "SELECT handle, since, until, CASE WHEN length(handle) = 26 AND parent IS NULL AND role IS NULL
+       THEN 'client ' || replace(coalesce(json_extract(earlier, '$[0]'), label),
+                                 ' (' || substr(handle, 21) || ')', '')
+       ELSE 'agent ' || handle END AS client
+     FROM (SELECT *, last_call AS until, coalesce(
+             (SELECT min(recorded_at) FROM journal INDEXED BY journal_agent
+              WHERE journal.agent = agent.handle AND kind = 'joined'), last_call) AS since
+           FROM agent)
+     WHERE project = ?1 AND NOT hidden AND NOT closed";
+
 /// What one agent has spent in its current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spender {
@@ -113,6 +129,15 @@ pub enum FamilyOf<'a> {
     Active,
     /// The children of this agent.
     Parent(&'a AgentId),
+}
+
+/// Which agents [`Reader::count_agent_rows`] counts.
+#[derive(Clone, Copy, Debug)]
+pub enum RowsOf<'a> {
+    /// Those that did something.
+    Active,
+    /// These.
+    Handles(&'a BTreeSet<AgentId>),
 }
 
 /// Whose names.
@@ -261,16 +286,28 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
-    /// How many names these agents have, not counting agents that the user hid or closed:
-    /// connections of one client count once.
-    pub fn count_agent_names(&self, project: ProjectId) -> Result<u64> {
+    /// How many rows a list of these agents has, without those that the user hid or closed:
+    /// successive connections of one client are one row, simultaneous ones have a row each.
+    pub fn count_agent_rows(&self, project: ProjectId, of: RowsOf<'_>) -> Result<u64> {
+        let (condition, handles) = match of {
+            RowsOf::Active => (DID.to_owned() + " AND ?2 IS NULL", None),
+            RowsOf::Handles(handles) => (
+                "handle IN (SELECT value FROM json_each(?2))".to_owned(),
+                Some(serde_json::json!(handles).to_string()),
+            ),
+        };
         let count: i64 = self
             .0
             .prepare_cached(&format!(
-                "SELECT count(DISTINCT label) FROM agent
-                 WHERE project = ?1 AND NOT hidden AND NOT closed AND {DID}"
+                "WITH connected AS ({CONNECTED} AND {condition}),
+                   change AS (SELECT client, since AS at, 1 AS step FROM connected
+                     UNION ALL SELECT client, until, -1 FROM connected),
+                   simultaneous AS (SELECT client, sum(step) OVER (PARTITION BY client
+                     ORDER BY at, step DESC ROWS UNBOUNDED PRECEDING) AS count FROM change)
+                 SELECT coalesce(sum(most), 0)
+                 FROM (SELECT max(count) AS most FROM simultaneous GROUP BY client)"
             ))?
-            .query_row([project.to_string()], |row| row.get(0))?;
+            .query_row(params![project.to_string(), handles], |row| row.get(0))?;
         Ok(count as u64)
     }
 
@@ -288,19 +325,22 @@ impl Reader<'_> {
     }
 
     /// The agents of a project that called at `since` or later and have spent something in their
-    /// turn; at most `most`, latest first.
+    /// turn, unless their client has connected again since; at most `most`, latest first.
     pub fn spenders(
         &self,
         project: ProjectId,
         since: Timestamp,
         most: usize,
     ) -> Result<Vec<Spender>> {
-        let mut found = self.0.prepare_cached(
-            "SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens, handle
-             FROM agent JOIN spend ON spend.agent = agent.handle AND spend.turn = agent.turn
-             WHERE project = ?1 AND last_call >= ?2 AND NOT hidden AND NOT closed
-             ORDER BY last_call DESC LIMIT ?3",
-        )?;
+        let mut found = self.0.prepare_cached(&format!(
+            "WITH connected AS ({CONNECTED} AND last_call >= ?2)
+             SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens, agent.handle
+             FROM connected JOIN agent USING (handle)
+               JOIN spend ON spend.agent = agent.handle AND spend.turn = agent.turn
+             WHERE NOT EXISTS (SELECT 1 FROM connected AS later
+                               WHERE later.client = connected.client AND later.since > connected.until)
+             ORDER BY last_call DESC LIMIT ?3"
+        ))?;
         let rows = found.query_map(
             params![project.to_string(), since.as_microsecond(), most as i64],
             |row| {

@@ -15,7 +15,7 @@ mod projects;
 mod served;
 mod snapshots;
 
-pub use agents::{AgentActivity, FamilyOf, NameOwner, NamesOf, Spender};
+pub use agents::{AgentActivity, FamilyOf, NameOwner, NamesOf, RowsOf, Spender};
 pub(crate) use agents::{all_agents, topics_json};
 pub use brief_pins::StoredPin;
 pub use due::Due;

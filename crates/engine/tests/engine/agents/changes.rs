@@ -271,7 +271,7 @@ fn an_agent_that_did_nothing_is_not_listed() {
     assert_eq!(listed(&engine).len(), 1);
 }
 
-/// The number of agents is that of the names that the list shows.
+/// The number of agents is that of the rows that the window shows.
 #[test]
 fn connections_of_one_client_count_once_and_hidden_agents_do_not() {
     let sandbox = Sandbox::new();
@@ -281,6 +281,7 @@ fn connections_of_one_client_count_once_and_hidden_agents_do_not() {
         engine
             .put(&engine.agent("claude-code"), draft(claim))
             .unwrap();
+        sandbox.clock.turn(1);
     }
     assert_eq!((listed(&engine).len(), count()), (2, 1));
     open_agent(&engine, &USER, "ada", None).unwrap();

@@ -287,6 +287,41 @@ fn the_user_sees_who_is_nearest_to_a_limit() {
     assert_eq!(nearest(), None);
 }
 
+/// A client that connects again is one agent with a fresh budget; two at once are two.
+#[test]
+fn a_reconnected_client_counts_once() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let counted = |who: &Caller| engine.status(who).unwrap().agents;
+    let says = |agent: &Caller, claim: &str| {
+        sandbox.clock.turn(1);
+        engine.put(agent, draft(claim)).unwrap();
+    };
+    let first = engine.agent("codex");
+    says(&first, "The port is 8080.");
+    engine.deref(&first, POINTER).unwrap();
+    engine.deref(&first, POINTER).unwrap();
+    let second = engine.agent("codex");
+    says(&second, "The ledger is append-only.");
+    assert_eq!((counted(&USER), counted(&second)), (1, 1));
+    assert_eq!(engine.status(&USER).unwrap().spending, None);
+    engine.deref(&second, POINTER).unwrap();
+    let spending = engine.status(&USER).unwrap().spending.unwrap();
+    assert_eq!(
+        spending.budget.repo_spans.used, 1,
+        "of the connection that is open"
+    );
+    let (other, third) = (engine.agent("zed"), engine.agent("codex"));
+    says(&other, "The queue holds 64 jobs.");
+    says(&third, "The lexer is slow.");
+    says(&second, "The parser is fast.");
+    assert_eq!(
+        (counted(&USER), counted(&other)),
+        (3, 3),
+        "two of three at once"
+    );
+}
+
 /// A person may configure any number.
 #[test]
 fn a_turn_that_never_ends_is_told_like_any_other() {

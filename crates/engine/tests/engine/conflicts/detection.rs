@@ -12,6 +12,23 @@ use crate::fixture::{
     correction_of, draft, evidence, on_topic, other_evidence, query, refused,
 };
 
+/// As the claims stand beside each other.
+#[test]
+fn the_sentence_of_a_conflict_names_the_older_value_first() {
+    for (first, second, ending) in [
+        (SHORT, LONG, "3 minutes or half an hour."),
+        (LONG, SHORT, "half an hour or 3 minutes."),
+    ] {
+        let at = Sandbox::open_new();
+        at.claim(first);
+        let stored = at.claim(second);
+        let conflict = conflict(&at, conflicts_in(&stored)[0]);
+        assert_eq!((&*conflict.a.claim, &*conflict.b.claim), (first, second));
+        assert!(conflict.why.ends_with(ending), "{}", conflict.why);
+        assert_eq!(stored.findings[0].note, conflict.why);
+    }
+}
+
 #[test]
 fn two_agents_that_contradict_each_other_learn_of_it_in_the_reply() {
     let at = Sandbox::open_new();

@@ -12,7 +12,7 @@ use crate::{
         overlay::palette::keycaps,
         state::App,
         views::conflicts::{
-            queue::{ConflictVerdict, suggest_merge},
+            queue::ConflictVerdict,
             verdict,
         },
         write::{self, ClaimField},
@@ -30,7 +30,7 @@ pub(super) struct Merge {
     refusal: Option<Refusal>,
 }
 
-/// Opens the field, with the earlier draft or a suggested wording.
+/// Opens the field, with the earlier draft or the newer claim.
 pub(super) fn open_merge(app: App, conflict: &Conflict) {
     begin_merge(app, conflict);
     dom::reveal(FIELD);
@@ -40,7 +40,7 @@ pub(super) fn open_merge(app: App, conflict: &Conflict) {
 pub(super) fn begin_merge(app: App, conflict: &Conflict) {
     app.views.conflicts.write(conflict.id, |draft| {
         let merge = draft.merge.get_or_insert_with(|| Merge {
-            text: suggest_merge(conflict),
+            text: conflict.b.claim.trim().to_owned(),
             ..Merge::default()
         });
         merge.is_open = true;
@@ -62,7 +62,7 @@ fn drop_merge(app: App, id: ConflictId) {
 /// Closes the field; keeps a changed draft for later.
 fn leave_merge(app: App, conflict: &Conflict) {
     let merge = untrack(|| app.views.conflicts.draft_of(conflict.id)).merge;
-    let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggest_merge(conflict));
+    let is_changed = merge.is_some_and(|merge| merge.text.trim() != conflict.b.claim.trim());
     if is_changed {
         change_merge(app, conflict.id, |it| it.is_open = false)
     } else {

@@ -271,56 +271,6 @@ pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
     (text, marked)
 }
 
-/// Suggests a wording to begin a merge with: one sentence if the sides differ in one place, else
-/// the newer one. Both sentences together would contradict each other.
-pub fn suggest_merge(conflict: &Conflict) -> String {
-    let (a, b) = (conflict.a.claim.trim(), conflict.b.claim.trim());
-    if is_same_text(a, b) {
-        return b.to_owned();
-    }
-    if let (Some([head, one, tail]), Some([other_head, other, other_tail])) =
-        (in_three(&conflict.a), in_three(&conflict.b))
-        && is_same_text(&head, &other_head)
-        && is_same_text(&tail, &other_tail)
-    {
-        let or = if a.is_ascii() && b.is_ascii() {
-            "or"
-        } else {
-            "/"
-        };
-        let text = format!(
-            "{other_head}{} {or} {}{other_tail}",
-            one.trim(),
-            other.trim()
-        );
-        return text.trim().to_owned();
-    }
-    b.to_owned()
-}
-
-/// Splits a claim into the part before the one place that differs, that place, and the part after
-/// it.
-fn in_three(side: &ConflictSide) -> Option<[String; 3]> {
-    let [(from, to)] = side.differs[..] else {
-        return None;
-    };
-    let part = |from: usize, to: usize| -> String {
-        let most = to.saturating_sub(from);
-        side.claim.chars().skip(from).take(most).collect()
-    };
-    (from < to).then(|| [part(0, from), part(from, to), part(to, usize::MAX)])
-}
-
-fn is_same_text(a: &str, b: &str) -> bool {
-    let folded = |it: &str| {
-        it.split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .to_lowercase()
-    };
-    folded(a) == folded(b)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -535,43 +485,6 @@ mod tests {
             let side: ConflictSide = serde_json::from_value(side(claim, differs, "", 0.5)).unwrap();
             let (text, marked) = excerpt(&side);
             assert_eq!(drawn(&text, &marked), want);
-        }
-    }
-
-    #[test]
-    fn a_merge_begins_with_a_wording_of_both_or_the_newer() {
-        for (a, at, b, bt, want) in [
-            (
-                "Auth allows 1000 req/s per IP.",
-                &[(12, 16)][..],
-                "auth allows 2000 req/s per IP.",
-                &[(12, 16)][..],
-                "auth allows 1000 or 2000 req/s per IP.",
-            ),
-            (
-                "Die Sperre hält 3 Minuten",
-                &[(16, 17)],
-                "Die Sperre hält 30 Minuten",
-                &[(16, 18)],
-                "Die Sperre hält 3 / 30 Minuten",
-            ),
-            (
-                "The lock is released after 3 minutes",
-                &[(27, 36)],
-                "A wallet stays locked for half an hour.",
-                &[(26, 38)],
-                "A wallet stays locked for half an hour.",
-            ),
-            (
-                "MySQL is  used.",
-                &[],
-                "mysql is used.",
-                &[],
-                "mysql is used.",
-            ),
-            ("One.", &[(0, 1), (2, 3)], "Two.", &[(9, 99)], "Two."),
-        ] {
-            assert_eq!(suggest_merge(&between(a, at, b, bt)), want);
         }
     }
 }

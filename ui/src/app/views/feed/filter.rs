@@ -391,6 +391,9 @@ fn facet_groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
         |it| filter.topic == *it,
         |it, to| it.topic = to.cloned().unwrap_or_default(),
     );
+    // A claim whose text was erased has no author.
+    let mut authors = facets.authors.clone();
+    authors.retain(|it| !it.0.is_empty());
     let all = [
         values_of_many(
             filter,
@@ -403,7 +406,7 @@ fn facet_groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
         values_of_many(filter, &facets.roles, |it| &mut it.roles, |it| it),
         values_of_many(
             filter,
-            &facets.authors,
+            &authors,
             |it| &mut it.authors,
             |it| words::author_name(it),
         ),
