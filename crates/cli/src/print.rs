@@ -53,7 +53,11 @@ fn reply_text(reply: &Reply) -> String {
         ),
         Reply::Query(query) => query_text(query),
         Reply::Deref(read) => {
-            let cut = if read.truncated { ", cut" } else { "" };
+            let cut = match &read.rest {
+                Some(rest) => format!(", cut; the rest: {rest}"),
+                None if read.truncated => ", cut".to_owned(),
+                None => String::new(),
+            };
             let masked = match read.masked {
                 None => String::new(),
                 Some(masked) => {
@@ -62,7 +66,7 @@ fn reply_text(reply: &Reply) -> String {
                 }
             };
             format!(
-                "{}\n{}\n{}{cut}{masked}\n\n{}",
+                "{}\n{}\n{}{masked}{cut}\n\n{}",
                 read.pointer,
                 read.content_digest,
                 format_count(read.tokens.into(), TOKENS),

@@ -2,7 +2,7 @@
 
 use engram_consistency::{Masked, mask_diff, mask_span};
 use engram_gateway::fit;
-use engram_model::Dereferenced;
+use engram_model::{Dereferenced, Lines, Pointer, Target};
 use engram_pointers::{AROUND, Resolved};
 
 /// The most tokens of an excerpt for unmetered readers, since nobody needs a gigabyte.
@@ -37,17 +37,51 @@ pub(crate) fn fit_excerpt(
         }
     };
     let fitted = fit(&shown.text, most);
+    // What is masked may have had more lines.
+    let is_counted = fitted.truncated && shown.masked == 0;
+    let rest = if is_counted {
+        rest_after(resolved, &fitted.text)
+    } else {
+        None
+    };
     Dereferenced {
         pointer: resolved.pointer.to_string(),
         excerpt: fitted.text,
         content_digest: resolved.pointer.digest.clone().unwrap_or_default(),
         tokens: fitted.tokens,
         truncated: fitted.truncated,
+        rest: rest.map(|it| it.to_string()),
         masked: u32::try_from(shown.masked).ok().filter(|it| *it > 0),
         now: None,
         budget: None,
         grant: None,
     }
+}
+
+/// The lines of the span that an excerpt leaves out, its last line included if that is cut; `None`
+/// if the pointer names no lines, or the excerpt holds less than one.
+fn rest_after(resolved: &Resolved, excerpt: &str) -> Option<Pointer> {
+    let (Target::Repo { path, pin, .. } | Target::Test { path, pin, .. }) =
+        &resolved.pointer.target
+    else {
+        return None;
+    };
+    let line_ends = |bytes: &[u8]| bytes.iter().filter(|it| **it == b'\n').count() as u32;
+    let whole = || Lines {
+        start: 1,
+        end: line_ends(&resolved.bytes) + u32::from(resolved.bytes.last() != Some(&b'\n')),
+    };
+    let lines = resolved.lines.unwrap_or_else(whole);
+    let start = lines.start + line_ends(excerpt.as_bytes());
+    let has_moved = lines.start < start && start <= lines.end;
+    has_moved.then(|| Pointer {
+        target: Target::Repo {
+            path: path.clone(),
+            lines: Some(Lines { start, ..lines }),
+            pin: pin.clone(),
+        },
+        digest: None,
+    })
 }
 
 /// The beginning of the span, with at least `chars` characters if it has them, without credentials

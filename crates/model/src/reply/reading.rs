@@ -56,6 +56,10 @@ pub struct Dereferenced {
     pub tokens: u32,
     /// Whether the excerpt ends before the span does.
     pub truncated: bool,
+    /// The pointer to the lines that were left out, pinned; absent if nothing was, or if the pointer
+    /// names no lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
     /// How many credentials are masked in an agent's excerpt; absent where none is. The user's is
     /// never masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

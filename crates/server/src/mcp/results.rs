@@ -313,6 +313,8 @@ pub(super) struct DerefResult {
     tokens: u32,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    rest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     masked: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<String>,
@@ -328,6 +330,7 @@ impl From<Box<Dereferenced>> for DerefResult {
             content_digest: read.content_digest,
             tokens: read.tokens,
             truncated: read.truncated,
+            rest: read.rest,
             masked: read.masked,
             now: read.now.map(|it| it.in_words()),
             budget: read.budget.map(BudgetLeft::from),
