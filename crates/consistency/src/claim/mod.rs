@@ -12,6 +12,8 @@ mod statement;
 mod values;
 mod words;
 
+use std::borrow::Cow;
+
 use engram_model::Entity;
 
 pub use engram_model::fold;
@@ -60,7 +62,7 @@ pub struct Claim {
 impl Claim {
     /// Parses a claim.
     pub fn read(text: &str) -> Self {
-        let tokens = token::tokenize(without_answer(text));
+        let tokens = token::tokenize(&without_answer(text));
         let clauses = clause::clauses(&tokens);
         let mut read: Vec<Statement> = clauses
             .iter()
@@ -87,8 +89,9 @@ impl Claim {
     }
 }
 
-/// A text without a leading answer, such as "No:" in "No: the port is 8443."
-fn without_answer(text: &str) -> &str {
+/// A text with spaces in place of a leading answer, such as "No:" in "No: the port is 8443.", so that
+/// all places stay.
+fn without_answer(text: &str) -> Cow<'_, str> {
     let begun = text.trim_start();
     for word in ["yes", "no"] {
         let rest = begun
@@ -96,8 +99,9 @@ fn without_answer(text: &str) -> &str {
             .filter(|it| it.eq_ignore_ascii_case(word))
             .and_then(|_| begun.get(word.len()..));
         if let Some(rest) = rest.and_then(|it| it.strip_prefix([':', ',', ';'])) {
-            return rest;
+            let left_out = text.chars().count() - rest.chars().count();
+            return Cow::Owned(" ".repeat(left_out) + rest);
         }
     }
-    text
+    Cow::Borrowed(text)
 }

@@ -8,6 +8,7 @@ mod difference;
 mod fit;
 mod keys;
 mod named;
+mod other_words;
 mod pair;
 mod topics;
 mod wording;
@@ -132,8 +133,15 @@ fn difference_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<(f64, Difference)> 
     match best {
         Some((.., score, difference)) => Some((score, difference)),
         None if is_agreed => None,
-        None => named::compare_settings(a, b, &topics),
+        None => named::compare_settings(a, b, &topics)
+            .or_else(|| other_words::compare_other_words(a, b, &topics))
+            .or_else(|| other_words::compare_denials(a, b, &topics)),
     }
+}
+
+/// Whether a claim may contradict one that shares none of its keys ([`claim_keys`]), only words.
+pub fn reads_other_words(claim: &Claim) -> bool {
+    other_words::may_be_compared(claim)
 }
 
 /// Confidence that two claims say the same in other words, 0 to 1; `None` if one says more or less.

@@ -85,7 +85,7 @@ pub(super) fn compare_settings(
 }
 
 /// Where a claim holds, whichever of its statements says so.
-fn environment(claim: &Claim) -> BTreeSet<&String> {
+pub(super) fn environment(claim: &Claim) -> BTreeSet<&String> {
     let all = claim.statements.iter();
     all.flat_map(|it| &it.environment).collect()
 }
@@ -99,7 +99,7 @@ fn has_no_number(claim: &Claim) -> bool {
 }
 
 /// Whether a claim says what a setting may be, not what it is.
-fn is_bound(claim: &Claim) -> bool {
+pub(super) fn is_bound(claim: &Claim) -> bool {
     claim
         .folded
         .split(|it: char| !it.is_alphanumeric())

@@ -286,7 +286,7 @@ fn are_done_alike(left: &Statement, right: &Statement, fit: &Fit<'_>) -> bool {
 }
 
 /// Whether two times are of the same kind: a period differs from a duration.
-fn are_of_one_kind(left: Option<Aspect>, right: Option<Aspect>) -> bool {
+pub(super) fn are_of_one_kind(left: Option<Aspect>, right: Option<Aspect>) -> bool {
     let recurs = |it| it == Some(Aspect::Interval);
     left.zip(right).is_none_or(|it| it.0 == it.1) && recurs(left) == recurs(right)
 }

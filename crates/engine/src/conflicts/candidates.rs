@@ -3,13 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use engram_consistency::tier;
 use engram_model::{Durability, Engram, ProjectId, Scope};
 use engram_store::{Reader, RelatedVersions, StoreError, Traits};
 use jiff::Timestamp;
 
 use crate::{
     Engine,
-    conflicts::{findings::CompareOptions, parsed::Parsed},
+    conflicts::{findings::CompareOptions, near::SoughtWords, parsed::Parsed},
     context::visibility::Visibility,
 };
 
@@ -18,6 +19,11 @@ const UNDER_A_KEY: usize = 128;
 /// The most versions that are read under one key to find those lineages, since closed versions stay
 /// in the index.
 const READ: usize = 512;
+
+/// The most versions that are compared because they share words, and the most that are looked at to
+/// find them.
+const BY_WORDS: usize = 8;
+const MAX_LOOKED_AT: usize = 48;
 
 /// The places of versions that share a key with a given one.
 pub(crate) struct Candidates {
@@ -122,7 +128,7 @@ type CandidateSource = fn(
     &CandidateQuery<'_>,
 ) -> Result<(Vec<u64>, u64), StoreError>;
 
-const SOURCES: &[CandidateSource] = &[by_keys];
+const SOURCES: &[CandidateSource] = &[by_keys, by_words];
 
 /// What a search looks for.
 pub(super) struct CandidateQuery<'a> {
@@ -246,6 +252,30 @@ fn by_keys(
         floor = floor.max(looked);
     }
     Ok((found, floor))
+}
+
+/// Finds the versions that share the rarest words with the claim, since two authors rarely use the
+/// same ones. Leaves out most: a later search for due comparisons does without.
+fn by_words(
+    engine: &Engine,
+    search: &mut CandidateSearch<'_>,
+    asked: &CandidateQuery<'_>,
+) -> Result<(Vec<u64>, u64), StoreError> {
+    let is_first = asked.below > i64::MAX as u64 - 1 && !asked.of_user;
+    if !is_first || !tier::reads_other_words(&asked.own.claim) {
+        return Ok((Vec::new(), 0));
+    }
+    let words = SoughtWords::look_up(engine, search.tx, search.engram, &asked.own.gist_keys)?;
+    let mut found = Vec::new();
+    for seq in words.most_shared()?.into_iter().take(MAX_LOOKED_AT) {
+        if search.is_comparable_at(seq)? {
+            found.push(seq);
+        }
+        if found.len() == BY_WORDS {
+            break;
+        }
+    }
+    Ok((found, 0))
 }
 
 /// Whether a version may be compared with another, by its columns. Claims of two runs may not: only

@@ -11,6 +11,7 @@ use engram_model::{Engram, EngramId, MAX_NEAR, MemoryOp, NearClaim, PutReply, Re
 use engram_store::{Reader, RelatedVersions, StoreError, Traits, conflict_id, side};
 
 use crate::{
+    Engine,
     conflicts::{
         candidates::{may_be_compared, related_versions},
         findings::author_in_words,
@@ -61,7 +62,7 @@ fn search(
     known: &HashSet<EngramId>,
 ) -> Result<Vec<NearClaim>, Refusal> {
     let own = cx.engine.caches.claims.parse_once(engram);
-    let words = SoughtWords::look_up(cx, tx, engram, &own.gist_keys)?;
+    let words = SoughtWords::look_up(cx.engine, tx, engram, &own.gist_keys)?;
     let sought = Sought::new(&own.gist, &words.having, words.all);
     let visibility = cx.visibility_in(engram.project)?;
     // As of the moment when it was stored.
@@ -131,7 +132,7 @@ fn told(
 }
 
 /// The words of a claim, and where else they are.
-struct SoughtWords<'k> {
+pub(super) struct SoughtWords<'k> {
     /// The place of the claim itself.
     own: u64,
     keys: &'k [u64],
@@ -144,14 +145,14 @@ struct SoughtWords<'k> {
 }
 
 impl<'k> SoughtWords<'k> {
-    fn look_up(
-        cx: &Context<'_>,
+    pub(super) fn look_up(
+        engine: &Engine,
         tx: &Reader<'_>,
         engram: &Engram,
         keys: &'k [u64],
     ) -> Result<Self, StoreError> {
-        let (related, indexed) = related_versions(cx.engine);
-        let claims = &cx.engine.caches.claims;
+        let (related, indexed) = related_versions(engine);
+        let claims = &engine.caches.claims;
         let (tail, _) = claims.unindexed_places(tx, engram.project, indexed, keys)?;
         let under = keys.iter().zip(&tail).map(|(key, behind)| {
             let in_index = related.as_ref().map_or(Ok(0), |it| it.count(*key))?;
@@ -171,7 +172,7 @@ impl<'k> SoughtWords<'k> {
     }
 
     /// The places of the versions that share the most with the claim, the best first.
-    fn most_shared(&self) -> Result<Vec<u64>, StoreError> {
+    pub(super) fn most_shared(&self) -> Result<Vec<u64>, StoreError> {
         let mut rarest: Vec<usize> = (0..self.keys.len())
             .filter(|at| self.having[*at] > 0)
             .collect();

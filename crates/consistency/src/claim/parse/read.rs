@@ -74,8 +74,10 @@ impl Reader<'_> {
                 .starts_with(|it: char| it.is_ascii_digit())
         };
         // At the beginning, such a reference is the subject: "line 10 sets the timeout" says
-        // nothing about line 40.
-        if evidence && self.sketch.places.is_empty() {
+        // nothing about line 40, "bug #12" is not "bug #13".
+        let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
+        let is_named = token.is("#") && before.is_some_and(|it| !it.mark) && !self.sketch.verb_seen;
+        if evidence && (self.sketch.places.is_empty() || is_named) {
             let told = (self.at..self.at + 3).find(|it| number(*it) && *it > self.at);
             self.said
                 .conditions

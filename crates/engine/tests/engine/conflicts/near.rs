@@ -5,8 +5,10 @@ use engram_model::{Draft, NearClaim, Scope};
 use crate::fixture::{Asked, REINDEX, Sandbox, USER, draft, on_topic, scoped_draft};
 
 const PORT: &str = "The relay service listens on port 8080 behind the proxy.";
-/// Contradicts it in other words.
-const OTHER: &str = "Behind its proxy, the relay is reached at 9090.";
+/// Contradicts it in other words, which no rule decides.
+const OTHER: &str = "The relay service, behind its proxy, listens on a Unix socket.";
+/// Contradicts it in other words, which the rules decide.
+const OTHER_PORT: &str = "Behind its proxy, the relay service is reached at 9090.";
 
 fn near(at: &Asked, who: &engram_model::Caller, draft: Draft) -> Vec<NearClaim> {
     at.put(who, draft).unwrap().near
@@ -36,6 +38,26 @@ fn a_claim_of_another_in_other_words_is_proposed() {
         assert_eq!(told, [(first.id, "ada")], "one of an author: {found:?}");
         assert_eq!(found[0].claim, PORT);
         assert!((0.31..=1.0).contains(&found[0].score), "{found:?}");
+    }
+}
+
+/// Claims that share few words are compared, with and without an index.
+#[test]
+fn another_value_in_other_words_is_a_conflict() {
+    for is_indexed in [false, true] {
+        let at = Sandbox::open_new();
+        let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+        for n in 0..10 {
+            at.put(&ada, draft(&format!("The queue of worker {n} is short.")))
+                .unwrap();
+        }
+        let first = at.put(&ada, draft(PORT)).unwrap();
+        if is_indexed {
+            assert!(at.0.doctor(REINDEX).unwrap().ok);
+        }
+        let stored = at.put(&bob, draft(OTHER_PORT)).unwrap();
+        let found: Vec<_> = stored.findings.iter().map(|it| it.id).collect();
+        assert_eq!((stored.conflicts, found), (1, vec![first.id]), "{stored:?}");
     }
 }
 

@@ -1,0 +1,291 @@
+//! Tiers 0 and 2 in other words: two claims about the same thing, whatever their words, that give it
+//! different values.
+//!
+//! How near the claims are says that they are about the same thing (`near/`). That is less certain
+//! than equal words, so nothing else may be unclear: each claim speaks of the present alone, denies
+//! nothing, and gives one value that the other does not give.
+
+use std::collections::BTreeSet;
+
+use engram_model::is_stop_word;
+
+use crate::{
+    claim::{
+        Claim, Dimension, Form, Ratio, Reach, Statement, Term, Value, ValueKind, ValueRelation,
+        stem, unit,
+    },
+    near::{Gist, Sought},
+};
+
+use super::{
+    Said, Tier,
+    difference::Difference,
+    named::{environment, is_bound},
+    pair::are_of_one_kind,
+    topics::{TopicPair, TopicRelation},
+};
+
+/// Claims less near than this are not known to be about the same thing.
+const NEAR_ENOUGH: f32 = 0.4;
+
+/// Confidence that a denial in general is about a case that is affirmed.
+const DENIED: f64 = 0.75;
+/// The fewest words that both claims have, besides stop words.
+const MIN_SHARED: usize = 3;
+/// Claims of which one has more than this share of its words in common with the other, in the same
+/// order, are worded alike.
+const ALIKE: f32 = 0.6;
+/// The most bytes of a claim that is compared; one that a home takes has far fewer.
+const MAX_BYTES: usize = 4_096;
+
+/// Finds that two claims give one thing different values, in whatever words.
+pub(super) fn compare_other_words(
+    a: &Said<'_>,
+    b: &Said<'_>,
+    topics: &TopicPair,
+) -> Option<(f64, Difference)> {
+    let (left, right) = (a.claim, b.claim);
+    if topics.relation != TopicRelation::Same
+        || left.text.len().max(right.text.len()) > MAX_BYTES
+        || !is_clear(left)
+        || !is_clear(right)
+        || environment(left) != environment(right)
+        || is_bound(left) != is_bound(right)
+        || have_names_of_their_own(left, right)
+    {
+        return None;
+    }
+    let (one, other) = only_difference(left, right)?;
+    let (gist, there) = (Gist::of(&left.text), Gist::of(&right.text));
+    let shared = count_shared(&gist, &there);
+    let near = Sought::without_home(&gist).nearness(&there);
+    let is_known = if are_worded_alike(left, right) {
+        shared + 1 >= MIN_SHARED && says_more(left, right) && !topics.bare
+    } else {
+        shared >= MIN_SHARED
+    };
+    if near < NEAR_ENOUGH || !is_known {
+        return None;
+    }
+    let sides = [sketch(left, one), sketch(right, other)];
+    let [one_side, other_side] = &sides;
+    if !are_of_one_kind(one_side.aspect, other_side.aspect) {
+        return None;
+    }
+    let apart = [(one, other)];
+    let names: Vec<&Term> = one_side.terms.iter().collect();
+    let difference = Difference::of_values(Tier::Numeric, &apart, &names, one_side, other_side);
+    Some((f64::from(near), difference))
+}
+
+/// Finds that one claim denies in general what the other affirms of a case: "are never run
+/// automatically", "run automatically at startup".
+pub(super) fn compare_denials(
+    a: &Said<'_>,
+    b: &Said<'_>,
+    topics: &TopicPair,
+) -> Option<(f64, Difference)> {
+    if topics.relation != TopicRelation::Same || !a.claim.is_whole || !b.claim.is_whole {
+        return None;
+    }
+    let right = &b.claim.statements;
+    let mut pairs = a
+        .claim
+        .statements
+        .iter()
+        .flat_map(|one| right.iter().map(move |other| (one, other)));
+    let (one, other) =
+        pairs.find(|(one, other)| denies_all(one, other) || denies_all(other, one))?;
+    let shared: Vec<&Term> = one.terms.iter().filter(|it| other.has(&it.key)).collect();
+    Some((DENIED, Difference::of_poles(one, other, &shared)))
+}
+
+fn denies_all(no: &Statement, yes: &Statement) -> bool {
+    let is_plain = |it: &Statement| {
+        it.values.is_empty()
+            && !it.open
+            && !it.also
+            && !it.event
+            && it.alive.is_none()
+            && it.reach != Reach::Some
+    };
+    let verbs = |it: &Statement| -> BTreeSet<String> {
+        it.terms
+            .iter()
+            .filter(|it| it.may_be_verb())
+            .map(|it| it.key.clone())
+            .collect()
+    };
+    let is_there = |term: &Term| {
+        yes.terms
+            .iter()
+            .any(|it| it.key == term.key && !it.is_led_elsewhere(term))
+    };
+    no.negative
+        && !yes.negative
+        && is_plain(no)
+        && is_plain(yes)
+        && no.terms.len() >= 2
+        && no.first == yes.first
+        && no.except.is_empty()
+        && no.conditions.is_empty()
+        && no.environment.is_subset(&yes.environment)
+        && verbs(no) == verbs(yes)
+        && no.terms.iter().all(is_there)
+}
+
+/// Whether a claim may contradict another in other words; most that say neither a number nor no may
+/// not.
+pub(super) fn may_be_compared(claim: &Claim) -> bool {
+    claim.is_whole
+        && claim
+            .statements
+            .iter()
+            .any(|it| it.negative || !it.values.is_empty())
+}
+
+/// Whether a claim says what is, of all that it names.
+fn is_clear(claim: &Claim) -> bool {
+    let is_bounded = |it: &Value| it.form != Form::Exact;
+    let vague = |it: &&Statement| {
+        let is_open = it.open && !it.values.iter().all(is_bounded);
+        it.negative || it.also || is_open || it.event || it.reach == Reach::Some
+    };
+    let mut saying = claim.statements.iter().filter(|it| !it.values.is_empty());
+    claim.is_whole && !saying.any(|it| vague(&it))
+}
+
+/// How many words both claims have, besides stop words and units.
+fn count_shared(left: &Gist, right: &Gist) -> usize {
+    let there: BTreeSet<&str> = right.stems().collect();
+    let shared = left.stems().filter(|it| there.contains(it));
+    shared.filter(|it| unit(it).is_none()).count()
+}
+
+/// Whether one claim says all that the other says, and perhaps more.
+fn says_more(left: &Claim, right: &Claim) -> bool {
+    let has_subject = |claim: &Claim| {
+        let nouns =
+            terms(claim).filter(|it| it.identifies() && !it.may_be_verb() && !it.may_be_implied());
+        nouns.count() >= 2
+    };
+    let has_all = |one: &Claim, other: &Claim| {
+        let there = words(other);
+        let is_led_elsewhere = |it: &&Term| terms(other).any(|other| other.is_led_elsewhere(it));
+        has_subject(one)
+            && words(one).is_subset(&there)
+            && !terms(one).any(|it| is_led_elsewhere(&it))
+    };
+    let verbs = |claim: &Claim| -> BTreeSet<String> {
+        let verbs = terms(claim).filter(|it| it.may_be_verb());
+        verbs.map(|it| it.key.clone()).collect()
+    };
+    verbs(left) == verbs(right)
+        && asks_for(left) == asks_for(right)
+        && conditions(left) == conditions(right)
+        && (has_all(left, right) || has_all(right, left))
+}
+
+fn terms(claim: &Claim) -> impl Iterator<Item = &Term> {
+    claim.statements.iter().flat_map(|it| &it.terms)
+}
+
+/// The words of a claim with a letter, besides stop words and units.
+fn words(claim: &Claim) -> BTreeSet<String> {
+    let parts = claim.folded.split(|it: char| !it.is_alphanumeric());
+    let words = parts.filter(|it| it.contains(char::is_alphabetic) && unit(it).is_none());
+    let said = words.filter(|it| it.len() == 1 || !is_stop_word(it));
+    said.map(stem).collect()
+}
+
+/// Whether a claim says what something needs, not what it has.
+fn asks_for(claim: &Claim) -> bool {
+    claim
+        .folded
+        .split(' ')
+        .any(|it| matches!(it, "need" | "needs" | "require" | "requires"))
+}
+
+/// When a claim holds, whichever of its statements says so.
+fn conditions(claim: &Claim) -> BTreeSet<&String> {
+    let all = claim.statements.iter().flat_map(|it| &it.conditions);
+    all.filter(|it| *it != "default").collect()
+}
+
+/// Whether each claim names something that the other does not: two files, two settings.
+fn have_names_of_their_own(left: &Claim, right: &Claim) -> bool {
+    has_name_of_its_own(left, right) && has_name_of_its_own(right, left)
+}
+
+fn has_name_of_its_own(claim: &Claim, other: &Claim) -> bool {
+    let letters =
+        |text: &str| -> String { text.chars().filter(|it| it.is_alphanumeric()).collect() };
+    let there = letters(&other.folded);
+    let terms = claim.statements.iter().flat_map(|it| &it.terms);
+    let names = terms.filter(|it| it.traits.literal || it.traits.path);
+    let settings = claim.settings.iter().map(|it| it.key.as_str());
+    let mut all = names.map(|it| it.text.as_str()).chain(settings);
+    all.any(|it| !there.contains(&letters(it)))
+}
+
+/// Whether most words of the longer claim come in the other in the same order. Such claims differ in
+/// what few words they do not share: the rules for equal words decide.
+fn are_worded_alike(left: &Claim, right: &Claim) -> bool {
+    let words = |claim: &Claim| -> Vec<String> {
+        let parts = claim.folded.split(|it: char| !it.is_alphabetic());
+        parts.filter(|it| !it.is_empty()).map(stem).collect()
+    };
+    let (one, other) = (words(left), words(right));
+    let mut longest = vec![0_usize; other.len() + 1];
+    for word in &one {
+        let mut diagonal = 0;
+        for (at, theirs) in other.iter().enumerate() {
+            let above = longest[at + 1];
+            longest[at + 1] = if word == theirs {
+                diagonal + 1
+            } else {
+                above.max(longest[at])
+            };
+            diagonal = above;
+        }
+    }
+    let common = longest.last().copied().unwrap_or_default();
+    common as f32 > ALIKE * one.len().min(other.len()) as f32
+}
+
+/// The one value of each claim that the other does not give; `None` unless these cannot both hold.
+fn only_difference<'c>(left: &'c Claim, right: &'c Claim) -> Option<(&'c Value, &'c Value)> {
+    let own = |claim: &'c Claim, other: &'c Claim| -> Option<&'c Value> {
+        let is_said = |value: &Value| {
+            values(other).any(|it| it.relation_to(value, false) == ValueRelation::Same)
+        };
+        let is_one = |it: &Value| it.kind == ValueKind::amount(Ratio::whole(1), Dimension::Count);
+        let mut own = values(claim).filter(|it| !is_said(it) && !is_one(it));
+        let value = own.next()?;
+        own.next().is_none().then_some(value)
+    };
+    let (one, other) = (own(left, right)?, own(right, left)?);
+    let is_judged = |it: &Value| {
+        !it.label
+            && !it.about
+            && matches!(it.kind, ValueKind::Quantity { .. } | ValueKind::Version(_))
+    };
+    let are_alike = one.comparable_kind() == other.comparable_kind();
+    let are_apart = one.relation_to(other, false) == ValueRelation::Apart;
+    (is_judged(one) && is_judged(other) && are_alike && are_apart).then_some((one, other))
+}
+
+fn values(claim: &Claim) -> impl Iterator<Item = &Value> {
+    claim.statements.iter().flat_map(|it| &it.values)
+}
+
+/// A statement of what a claim is about, with this value alone.
+fn sketch(claim: &Claim, value: &Value) -> Statement {
+    let of = claim.statements.iter().find(|it| it.values.contains(value));
+    Statement {
+        terms: of.map(|it| it.terms.clone()).unwrap_or_default(),
+        aspect: of.and_then(|it| it.aspect),
+        values: vec![value.clone()],
+        ..Statement::default()
+    }
+}
