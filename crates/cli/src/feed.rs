@@ -59,8 +59,8 @@ pub(crate) fn follow(
     ))
 }
 
-/// Returns what the entries store or name. An entry that ends or promotes a claim names it only by
-/// id, and so does an entry about a conflict.
+/// Returns what the entries store or name. An entry that ends, replaces or promotes a claim names it
+/// only by id, and so does an entry about a conflict.
 fn names_of(engine: &Engine, entries: &[Entry]) -> Named {
     let stored = entries.iter().filter_map(|it| it.change.stored());
     let mut named = Named {
@@ -68,14 +68,19 @@ fn names_of(engine: &Engine, entries: &[Entry]) -> Named {
         ..Named::default()
     };
     for entry in entries {
-        if let Change::Corroborated(id)
-        | Change::Forgotten(id)
-        | Change::Redacted(id)
-        | Change::Promoted { id, .. } = &entry.change
-            && !named.versions.contains_key(id)
-            && let Ok(engram) = engine.ask(&Caller::User, ask::Get(*id))
+        let named_by_id = match &entry.change {
+            Change::Stored(engram) => engram.supersedes,
+            Change::Corroborated(id)
+            | Change::Forgotten(id)
+            | Change::Redacted(id)
+            | Change::Promoted { id, .. } => Some(*id),
+            _ => None,
+        };
+        if let Some(id) = named_by_id
+            && !named.versions.contains_key(&id)
+            && let Ok(engram) = engine.ask(&Caller::User, ask::Get(id))
         {
-            named.versions.insert(*id, *engram);
+            named.versions.insert(id, *engram);
         }
         if let Some(id) = entry.change.conflict()
             && !named.conflicts.contains_key(&id)

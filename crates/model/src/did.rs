@@ -1,6 +1,6 @@
 //! What a journal entry did to a claim, for its history.
 
-use crate::{Change, Engram, EngramId, How, Lost};
+use crate::{Change, Engram, EngramId, How, Kind, Lost};
 
 /// What was done to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Did {
     Repeated,
     /// Agents were asked whether it still holds.
     Asked,
-    /// The question whether it still holds was closed.
+    /// A to-do was answered, or the question whether it still holds was closed.
     Answered,
     /// Its window was closed.
     Forgot,
@@ -42,6 +42,9 @@ impl Did {
             Change::Stored(engram) => {
                 match (engram.supersedes, engram.supersedes.and_then(&find)) {
                     (None, _) => Self::Stored,
+                    (_, Some(before)) if before.kind == Kind::Todo && engram.kind != Kind::Todo => {
+                        Self::Answered
+                    }
                     (_, Some(before)) if before.content_hash == engram.content_hash => {
                         if before.scope == engram.scope {
                             Self::Confirmed

@@ -3,6 +3,8 @@
 
 use core::net::{IpAddr, SocketAddr};
 
+use engram_model::is_stop_word;
+
 use crate::claim::{Claim, Statement, Term};
 
 /// A range of a claim, in characters.
@@ -131,7 +133,20 @@ fn values_in_words(contrast: Contrast, parts: [&Part; 2], texts: &[Text; 2]) -> 
     }
     let is_address = |text: &Text, all: &[Span]| all.iter().any(|it| text.is_address(*it));
     let addresses = is_address(one, &left) || is_address(other, &right);
-    let (a, b) = (one.words_at(&left), other.words_at(&right));
+    let (mut a, mut b) = (one.words_at(&left), other.words_at(&right));
+    if let Contrast::Values(kind) = contrast
+        && !addresses
+    {
+        // "Go 1.21 or 1.22", "3 or 5 attempts"
+        if let Some(product) = shared_word(texts, [&left, &right], Text::product_before)
+            && kind == "versions"
+        {
+            a = format!("{product} {a}");
+        }
+        if let Some(noun) = shared_word(texts, [&left, &right], Text::noun_after) {
+            b = format!("{b} {noun}");
+        }
+    }
     let why = match (contrast, subject(one, parts[0])) {
         (Contrast::Names(Some(kind)), _) => format!("They name different {kind}: {a} and {b}."),
         (_, Some(about)) => format!("They disagree about {about}: {a} or {b}."),
@@ -142,6 +157,20 @@ fn values_in_words(contrast: Contrast, parts: [&Part; 2], texts: &[Text; 2]) -> 
         _ => format!("They name different things: {a} and {b}."),
     };
     Worded { why, left, right }
+}
+
+/// The word that both texts have beside their value, if it is the same.
+fn shared_word(
+    texts: &[Text; 2],
+    [left, right]: [&[Span]; 2],
+    find: fn(&Text, Span) -> Option<String>,
+) -> Option<String> {
+    let [one, other] = texts;
+    let ([here], [there]) = (left, right) else {
+        return None;
+    };
+    let word = find(one, *here)?;
+    (find(other, *there)?.to_lowercase() == word.to_lowercase()).then_some(word)
 }
 
 /// The most words that are added to values that are written alike.
@@ -357,6 +386,22 @@ impl Text {
         is_near.then(|| (from.map_or(0, |it| it + 1), to))
     }
 
+    /// The product of which this is a version: a name just before it, within the sentence.
+    fn product_before(&self, value: Span) -> Option<String> {
+        let at = self.word_before(value.0)?;
+        let name = self.slice(at);
+        let is_inside = self.word_before(at.0).is_some();
+        (is_inside && name.starts_with(char::is_uppercase)).then_some(name)
+    }
+
+    /// What a bare number counts: a noun just after it.
+    fn noun_after(&self, value: Span) -> Option<String> {
+        let is_bare = self.slice(value).chars().all(|it| it.is_ascii_digit());
+        let noun = self.slice(self.word_after(value.1)?);
+        let is_noun = noun.len() > 2 && noun.chars().all(char::is_alphabetic);
+        (is_bare && is_noun && !is_stop_word(&noun)).then_some(noun)
+    }
+
     /// The word that begins at this place, or after a space.
     fn word_after(&self, at: usize) -> Option<Span> {
         let is_word = |it: &char| it.is_alphanumeric() || "-_'’".contains(*it);
@@ -406,7 +451,8 @@ impl Text {
         let Some((before, last)) = written.rsplit_once(' ') else {
             return;
         };
-        let many = |it: &str| it.ends_with('s') && !it.ends_with("ss");
+        // A path is one thing.
+        let many = |it: &str| it.ends_with('s') && !it.ends_with("ss") && !it.contains('/');
         let next = self
             .word_after(run.at.1)
             .map(|it| self.slice(it).to_lowercase());
@@ -488,7 +534,10 @@ impl Text {
         let begins = self.0.get(..run.at.0).unwrap_or_default();
         let begins = begins.iter().rev().find(|it| !it.is_whitespace());
         let begins = begins.is_none_or(|it| ".!?;:".contains(*it));
-        let first = written.chars().next().filter(|_| begins && !run.is_name);
+        let mut letters = written.chars();
+        let first = letters.next().filter(|_| begins && !run.is_name);
+        // "TTL" and "iOS" are written in one way.
+        let first = first.filter(|_| letters.next().is_none_or(|it| !it.is_uppercase()));
         let written = match first {
             Some(first) => {
                 let rest: String = written.chars().skip(1).collect();

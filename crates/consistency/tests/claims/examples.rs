@@ -512,7 +512,7 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
         (
             "ripgrep requires Rust 1.72.",
             "ripgrep requires Rust 1.85.",
-            "They disagree about ripgrep: 1.72 or 1.85.",
+            "They disagree about ripgrep: Rust 1.72 or 1.85.",
         ),
         (
             "Cookies are limited to 4093 bytes.",
@@ -522,7 +522,7 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
         (
             "The auth service allows 1000 requests per second.",
             "The auth service allows 2000 requests per second.",
-            "They disagree about the auth service: 1000 or 2000.",
+            "They disagree about the auth service: 1000 or 2000 requests.",
         ),
         (
             "The legacy endpoint still exists.",
@@ -553,6 +553,21 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
             "The scraper is limited to 5 requests per second.",
             "The scraper is limited to 5 requests per minute.",
             "They disagree about the scraper: 5 requests per second or 5 requests per minute.",
+        ),
+        (
+            "TTL: 300",
+            "TTL: 600",
+            "They disagree about the TTL: 300 or 600.",
+        ),
+        (
+            "POST /v1/orders answers 200.",
+            "POST /v1/orders answers 202.",
+            "They disagree about POST /v1/orders: 200 or 202.",
+        ),
+        (
+            "The retry helper makes 3 attempts.",
+            "The retry helper makes 5 attempts.",
+            "They disagree about the retry helper: 3 or 5 attempts.",
         ),
         (
             "Webhooks are retried for 12 hours.",

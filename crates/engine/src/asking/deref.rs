@@ -83,7 +83,9 @@ fn denied_hint(denied: &ReadRequest) -> String {
         Some(name) => quoted(name),
     };
     let why = denied.why.as_deref().filter(|it| !it.is_empty());
-    let why = why.map_or_else(String::new, |why| format!(": {}", quoted(why)));
+    let why = why.map_or_else(String::new, |why| {
+        format!(": {}", quoted(why.trim_end_matches('.')))
+    });
     format!(
         "{by} denied your request to read it{why}. Work with the claims, or ask again with another `reason`."
     )
@@ -130,6 +132,9 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
         now,
         ..fit_excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
     };
+    if let (Some((_, funds)), Some(_)) = (paying, &ask.reason) {
+        refuse_remnant(funds, left, &reply)?;
+    }
     let prints = match payer {
         Some(_) => served::prints_of_read(&reply.excerpt, &reply.pointer),
         None => Vec::new(),
@@ -155,6 +160,23 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
         grant,
         ..reply
     })
+}
+
+/// Refuses a read with a reason that what is left of a turn would cut: the reason asks for more than
+/// a remnant.
+fn refuse_remnant(funds: &Funds, left: Option<u32>, reply: &Dereferenced) -> Result<(), Refusal> {
+    let Purse { limits, spent, .. } = &funds.purse;
+    let is_spent = funds.named.is_none() && left.is_some_and(|it| it < limits.tokens);
+    let fills = left.is_some_and(|it| reply.truncated && reply.tokens * 2 >= it);
+    if !(is_spent && fills) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::DerefDenied,
+        "what is left of this turn's tokens would cut the text",
+        "Read fewer lines, or ask without a reason to get the beginning.",
+    )
+    .figure("tokens", spent.tokens.into(), limits.tokens.into()))
 }
 
 /// Who pays; `None` for the user, who is not metered.

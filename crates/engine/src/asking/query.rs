@@ -527,10 +527,12 @@ fn count_beyond(limit: usize, matched: usize) -> Option<u64> {
 
 fn query_reply(recalled: RankedEngrams, limit: usize) -> QueryReply {
     let ranked = recalled.ranked;
-    let verdict = match ranked.first() {
-        None => AnswerQuality::None,
+    // A to-do asks; it answers nothing.
+    let answers = |it: &&RankedEngram| it.engram.as_ref().is_none_or(|it| it.kind != Kind::Todo);
+    let verdict = match ranked.iter().find(answers) {
         Some(best) if best.is_strong => AnswerQuality::Strong,
-        Some(_) => AnswerQuality::Weak,
+        _ if ranked.is_empty() => AnswerQuality::None,
+        _ => AnswerQuality::Weak,
     };
     QueryReply {
         verdict,

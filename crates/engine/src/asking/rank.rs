@@ -19,6 +19,9 @@ const EXACT: f64 = 3.0;
 const GRAM: f64 = 0.15;
 /// Candidates below this share of the question's weight are noise.
 pub(crate) const FLOOR: f64 = 0.2;
+/// The most that a word that no version has counts towards the floor, where the weightiest word that
+/// some have counts 1.
+const UNKNOWN: f64 = 1.2;
 /// From this share on, an engram is about the question.
 const STRONG: f64 = 0.6;
 /// Like [`STRONG`], for an engram with every exact term of the question: a name tells claims apart
@@ -58,6 +61,16 @@ impl TermWeights {
         };
         let (exact, words) = (weigh(&found.exact, EXACT), weigh(&found.words, 1.0));
         let whole = exact.iter().chain(&words).sum::<u64>() as f64;
+        // "How do retries back off" is about retries, though no claim says "back off": a word that no
+        // version has raises the floor by little more than the weightiest word that some have.
+        let known = words.iter().zip(&found.words).filter(|it| *it.1 > 0);
+        let most = UNKNOWN * known.map(|it| *it.0).max().unwrap_or(u64::MAX) as f64;
+        let over = |(weight, having): (&u64, &u64)| match having {
+            0 => (*weight as f64 - most).max(0.0),
+            _ => 0.0,
+        };
+        let unknown: f64 = words.iter().zip(&found.words).map(over).sum();
+        let floor = floor * (whole - unknown);
         let numbers = |keys: &[String]| keys.iter().map(|it| hash_of_key(it)).collect();
         Self {
             exact: numbers(&terms.exact),
@@ -65,7 +78,7 @@ impl TermWeights {
             grams: numbers(&terms.grams),
             worth: SearchWeights {
                 gram: (GRAM * whole / terms.grams.len().max(1) as f64).round() as u64,
-                floor: (floor * whole).ceil() as u64,
+                floor: floor.ceil() as u64,
                 exact,
                 words,
             },

@@ -16,12 +16,13 @@ use crate::{
     context::{
         ActiveProject, Context, author,
         caller::kin_of,
+        names,
         plan::{Plan, Planned},
         rates,
     },
     decide,
 };
-use engram_gateway::ReplacedVersion;
+use engram_gateway::{ReplacedVersion, quoted};
 use engram_model::{
     Caller, Code, Engram, EngramId, EventId, ForgetReply, Kind, LineageId, NewEngram, OWN_EVENT,
     Operation, OperationKind, Pointer, ProjectId, Refusal, Scope, Target, operation::Redaction,
@@ -79,14 +80,42 @@ pub(crate) fn refuse_replace(
     engram: &Engram,
     by: &NewEngram,
 ) -> Result<(), Refusal> {
+    let is_answer = matches!(cx.caller, Caller::Agent(_)) && answers_the_user(tx, engram)?;
+    if is_answer {
+        refuse_second_answer(cx, engram, by)?;
+    }
     let old = ReplacedVersion {
         kind: engram.kind,
         scope: engram.scope,
         author: engram.agent.as_ref(),
-        is_answer: matches!(cx.caller, Caller::Agent(_)) && answers_the_user(tx, engram)?,
+        is_answer,
     };
     engram_gateway::refuse_replace(cx.caller, old, by, &cx.engine.config.scopes)?;
     refuse_topic(cx, &engram.topic)
+}
+
+/// Refuses an agent that answers a to-do of the user which another agent has answered: it may not
+/// know of that answer. One that names the answer itself corrects it.
+fn refuse_second_answer(cx: &Context<'_>, answer: &Engram, by: &NewEngram) -> Result<(), Refusal> {
+    let Some(author) = &answer.agent else {
+        return Ok(());
+    };
+    let is_own = cx.agent()?.is_some_and(|it| it.handle == *author);
+    if is_own || by.corrects == Some(answer.id.0) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::AlreadySettled,
+        format!(
+            "{} has answered this to-do: {}",
+            quoted(&names::author_of(answer)),
+            quoted(&answer.claim)
+        ),
+        format!(
+            "If that is wrong, commit what holds with corrects_lineage {}. If both hold, commit yours without corrects_lineage.",
+            answer.id
+        ),
+    ))
 }
 
 /// Whether a version belongs to the lineage of a to-do of the user.

@@ -172,8 +172,9 @@ impl Subject<'_> {
         let parsed = self.cx.engine.caches.claims.parse_once(other);
         let (one, two) = (self.own.with_record(self.engram), parsed.with_record(other));
         // The sentence of a conflict names the older value first. A version that is not stored yet
-        // has no place.
-        let is_older = self.engram.seq != 0 && self.engram.list_place() < other.list_place();
+        // has no place, unless it is restored to one.
+        let place = self.engram.list_place();
+        let is_older = place != 0 && place < other.list_place();
         let found = if is_older {
             tier::compare(&one, &two)
         } else {

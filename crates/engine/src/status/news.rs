@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
 use engram_model::{
-    ConflictStatus, EngramId, Evidence, NewsKind, NewsReply, NewsRow, NewsSince, Operation,
+    ConflictStatus, Engram, EngramId, Evidence, NewsKind, NewsReply, NewsRow, NewsSince, Operation,
     OperationKind, ProjectId, Refusal, RequestState, Whereabouts,
 };
 use engram_store::{Attribution, Journalled, Reader};
@@ -51,6 +51,11 @@ pub(crate) fn list_news(cx: &Context<'_>, since: NewsSince) -> Result<NewsReply,
             if key.1 == NewsKind::Drifted {
                 row.drifted = still_drifted(tx, &row.drifted, now)?;
                 row.count = row.drifted.len() as u64;
+                if let Some(id) = row.drifted.last() {
+                    let claim = tx.engram(*id)?.map(|it| it.claim).unwrap_or_default();
+                    row.text = engram_model::shorten(&claim, TEXT);
+                    row.id = id.to_string();
+                }
             }
         }
         Ok((tx.head()?, news.is_cut, rows))
@@ -162,12 +167,19 @@ fn news_of(
             let pair = tx.conflict(found.id)?;
             let pair = pair.filter(|it| it.status == ConflictStatus::Open);
             // A conflict also ends when a side expires, which makes no entry.
-            if !pair.map_or(Ok(false), |it| both_hold(tx, &it, now))? {
+            let Some(pair) = pair else {
+                return Ok(None);
+            };
+            if !both_hold(tx, &pair, now)? {
                 return Ok(None);
             }
-            let newer = tx.engram(found.engrams[1])?;
+            let why = tx.contradiction(pair.last)?.map(|it| it.why);
+            let sides = [tx.engram(found.engrams[0])?, tx.engram(found.engrams[1])?];
+            let newer = sides.into_iter().flatten().max_by_key(Engram::list_place);
             let by = newer.as_ref().map(names::author_of).unwrap_or_default();
-            let text = newer.map(|it| it.claim).unwrap_or_default();
+            // Once erased, nothing says what differed.
+            let why = why.filter(|it| !it.is_empty());
+            let text = why.or(newer.map(|it| it.claim)).unwrap_or_default();
             Some(EntryNews::new(NewsKind::Contradicted, by, found.id, text))
         }
         Some(Operation::Requested(asked)) => {

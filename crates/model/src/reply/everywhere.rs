@@ -104,10 +104,11 @@ pub struct NewsRow {
     pub at: Timestamp,
     /// The entry of the latest occurrence.
     pub seq: u64,
-    /// The latest claim, conflict or request; empty for evidence.
+    /// The latest claim, conflict or request; of claims whose evidence changed, the newest.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// The newest claim, or the pointer of the request: an agent's words, never an instruction.
+    /// That claim, what the conflict is about, or the pointer of the request: an agent's words,
+    /// never an instruction.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
 }

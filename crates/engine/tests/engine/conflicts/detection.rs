@@ -22,10 +22,16 @@ fn the_sentence_of_a_conflict_names_the_older_value_first() {
         let at = Sandbox::open_new();
         at.claim(first);
         let stored = at.claim(second);
-        let conflict = conflict(&at, conflicts_in(&stored)[0]);
-        assert_eq!((&*conflict.a.claim, &*conflict.b.claim), (first, second));
-        assert!(conflict.why.ends_with(ending), "{}", conflict.why);
-        assert_eq!(stored.findings[0].note, conflict.why);
+        let found = conflict(&at, conflicts_in(&stored)[0]);
+        assert_eq!((&*found.a.claim, &*found.b.claim), (first, second));
+        assert!(found.why.ends_with(ending), "{}", found.why);
+        assert_eq!(stored.findings[0].note, found.why);
+        // A verdict that is undone changes neither the order nor the sentence.
+        at.settle(&USER, found.id, Settle::Newer).unwrap();
+        at.settle(&USER, found.id, Settle::Undo).unwrap();
+        let again = conflict(&at, found.id);
+        assert_eq!((&*again.a.claim, &*again.b.claim), (first, second));
+        assert!(again.why.ends_with(ending), "{}", again.why);
     }
 }
 

@@ -190,6 +190,25 @@ fn news_of_all_repositories_is_told_by_agent() {
     drop(sandbox);
 }
 
+/// The agent that spoke last contradicts, whichever claim is which side; its row says what differs.
+#[test]
+fn a_conflict_is_news_by_who_spoke_last() {
+    for (first, second) in [(SHORT, LONG), (LONG, SHORT)] {
+        let (sandbox, here, _there) = open_two();
+        here.put(&here.agent("ada"), draft(first)).unwrap();
+        here.put(&here.agent("bob"), draft(second)).unwrap();
+        let reply = here.0.ask(&USER, ask::News(NewsSince::default())).unwrap();
+        let row = reply
+            .rows
+            .iter()
+            .find(|it| it.what == NewsKind::Contradicted);
+        let row = row.unwrap();
+        assert_eq!(row.by, "bob", "{first}");
+        assert!(row.text.starts_with("They disagree about"), "{}", row.text);
+        drop(sandbox);
+    }
+}
+
 /// What ended by itself or was forgotten needs no attention; the user stored the sample.
 #[test]
 fn what_is_over_is_no_news() {

@@ -1,8 +1,8 @@
 //! Which lines of the brief reach which agent, and what the user is told about it.
 
 use engram_model::{
-    BriefPart, BudgetOf, Caller, Code, Draft, Durability, Kind, MemoryOp, Pinning, PutReply, Scope,
-    ask,
+    AnswerQuality, BriefPart, BudgetOf, Caller, Code, Draft, Durability, Kind, MemoryOp, Pinning,
+    PutReply, Scope, ask,
 };
 
 use crate::fixture::{Asked, POINTER, Sandbox, USER, correction_of, draft, refused};
@@ -141,6 +141,53 @@ fn an_answer_stands_beside_the_claim_that_its_todo_asked_about() {
         .unwrap();
     let now = engine.0.ask(&USER, ask::Get(newer.id)).unwrap();
     assert_eq!(now.answer, None);
+}
+
+/// One to-do, one answer: a second agent learns of the first, and replaces it only by its own id.
+#[test]
+fn a_second_answer_does_not_replace_the_first_unawares() {
+    let engine = Sandbox::open_new();
+    let [ada, bob] = ["ada", "bob"].map(|name| engine.agent(name));
+    let todo = engine.todo("Find out whether pay() keeps its reservation.");
+    let answer = |claim| correction_of(todo.lineage_id, claim);
+    let first = engine
+        .put(&ada, answer("pay() keeps its reservation."))
+        .unwrap();
+    let said = refused(
+        engine.put(&bob, answer("pay() releases it on any error.")),
+        Code::AlreadySettled,
+    );
+    let (message, hint) = (said.message, said.hint);
+    assert!(
+        message.contains("ada") && message.contains("keeps"),
+        "{message}"
+    );
+    assert!(hint.contains(&first.id.to_string()), "{hint}");
+    engine
+        .put(&ada, answer("pay() keeps it on a KeyError."))
+        .unwrap();
+    let holds = engine.query(&bob, "pay reservation KeyError").engrams[0].id;
+    let corrected = correction_of(holds, "pay() releases it on any error.");
+    engine.put(&bob, corrected).unwrap();
+}
+
+/// What asks answers nothing.
+#[test]
+fn a_todo_is_no_answer_to_a_question() {
+    let engine = Sandbox::open_new();
+    let ada = engine.agent("ada");
+    engine.todo("How long is a saved cart kept in the browser?");
+    let asked = engine.query(&ada, "how long is a saved cart kept?");
+    assert_eq!(asked.verdict, AnswerQuality::Weak);
+    assert_eq!(asked.engrams.len(), 1, "it is shown");
+    engine
+        .put(
+            &ada,
+            draft("A saved cart is kept for 30 days in the browser."),
+        )
+        .unwrap();
+    let asked = engine.query(&engine.agent("bob"), "how long is a saved cart kept?");
+    assert_eq!(asked.verdict, AnswerQuality::Strong);
 }
 
 /// A pin says what was pinned: only its author, the user and whoever pinned it may change that.

@@ -148,7 +148,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
         done.iter()
             .filter(|it| **it != read)
             .for_each(|it| queue.remove(*it));
-        queue.next(read)
+        queue.next(read, verdict)
     });
     all.chosen.update(|it| match verdict {
         // Allowed conflicts still wait, and can be judged again.

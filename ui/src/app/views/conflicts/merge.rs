@@ -11,10 +11,7 @@ use crate::{
         frame::room,
         overlay::palette::keycaps,
         state::App,
-        views::conflicts::{
-            queue::ConflictVerdict,
-            verdict,
-        },
+        views::conflicts::{queue::ConflictVerdict, verdict},
         write::{self, ClaimField},
     },
     words::say,

@@ -79,6 +79,24 @@ impl ConflictVerdict {
         }
     }
 
+    /// Whether the verdict on one conflict ends a side of another, which then closes by itself.
+    pub fn closes(self, conflict: &Conflict, other: &Conflict) -> bool {
+        let (a, b) = (&conflict.a, &conflict.b);
+        let ended = match self {
+            Self::First => vec![b],
+            Self::Second | Self::Newer => vec![a],
+            Self::Surer if a.confidence > b.confidence => vec![b],
+            Self::Surer => vec![a],
+            Self::Merge => vec![a, b],
+            Self::Dismiss | Self::Allow => Vec::new(),
+        };
+        let is_ended = |side: &ConflictSide| {
+            let mut ended = ended.iter();
+            ended.any(|it| it.claim == side.claim && it.topic == side.topic)
+        };
+        is_ended(&other.a) || is_ended(&other.b)
+    }
+
     /// Returns the settlement to send; none if the verdict needs a wording or settles nothing.
     pub fn settle(self, conflict: &Conflict) -> Option<Settle> {
         match self {
@@ -215,13 +233,19 @@ impl Queue {
         stepped(&ids, from.as_ref(), by)
     }
 
-    /// Returns the conflict after this one that waits for a verdict; for the last, the one before.
-    pub fn next(&self, id: ConflictId) -> Option<ConflictId> {
+    /// Returns the conflict to open after this verdict on a conflict: the next one as severe, since
+    /// milder ones may move down; else the next one; for the last, the one before.
+    pub fn next(&self, id: ConflictId, verdict: ConflictVerdict) -> Option<ConflictId> {
         let at = self.place(id)?;
-        let waits = |it: &&Arc<Conflict>| it.status == ConflictStatus::Open;
-        let later = self.rows.iter().skip(at + 1).find(waits);
+        let this = self.rows.get(at)?;
+        let waits = |it: &&Arc<Conflict>| {
+            it.status == ConflictStatus::Open && it.id != id && !verdict.closes(this, it)
+        };
+        let later = || self.rows.iter().skip(at + 1).filter(waits);
+        let as_severe = later().find(|it| it.severity == this.severity);
         let earlier = || self.rows.iter().take(at).rev().find(waits);
-        later.or_else(earlier).map(|it| it.id)
+        let next = as_severe.or_else(|| later().next()).or_else(earlier);
+        next.map(|it| it.id)
     }
 
     /// Returns the topics of both sides of all conflicts.
@@ -274,6 +298,7 @@ pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use engram_model::Severity;
     use serde_json::{Value, json};
 
     use super::*;
@@ -402,10 +427,46 @@ mod tests {
             );
         }
         for (from, want) in [(1, Some(3)), (3, Some(1)), (4, Some(3)), (9, None)] {
-            assert_eq!(queue.next(id(from)), want.map(id), "{from}");
+            assert_eq!(
+                queue.next(id(from), ConflictVerdict::Dismiss),
+                want.map(id),
+                "{from}"
+            );
         }
         assert_eq!(Queue::default().step(None, 1), None);
-        assert_eq!(Queue::of(reply(&all[..1])).next(id(1)), None);
+        let alone = Queue::of(reply(&all[..1]));
+        assert_eq!(alone.next(id(1), ConflictVerdict::Dismiss), None);
+    }
+
+    /// Not to one that the verdict closes, nor to a milder one, which moves down.
+    #[test]
+    fn a_verdict_leads_to_the_next_one_as_severe_that_stays_open() {
+        let row = |number, a: &str, b: &str, severity| Conflict {
+            id: id(number),
+            severity,
+            ..between(a, &[], b, &[])
+        };
+        let (high, medium) = (Severity::High, Severity::Medium);
+        let queue = Queue::of(reply(&[
+            row(1, "It holds 250 rows.", "It holds 500 rows.", high),
+            row(2, "It holds 500 rows.", "It holds 1000 rows.", high),
+            row(3, "It is new.", "It is old.", medium),
+            row(4, "It is red.", "It is blue.", high),
+        ]));
+        for (from, verdict, want) in [
+            (1, ConflictVerdict::First, 4),
+            (1, ConflictVerdict::Second, 2),
+            (1, ConflictVerdict::Merge, 4),
+            (2, ConflictVerdict::Dismiss, 4),
+            (3, ConflictVerdict::First, 4),
+            (4, ConflictVerdict::First, 3),
+        ] {
+            assert_eq!(
+                queue.next(id(from), verdict),
+                Some(id(want)),
+                "{from} {verdict:?}"
+            );
+        }
     }
 
     #[test]

@@ -191,7 +191,9 @@ fn return_after_undo(app: App, id: ConflictId, of: &str) {
 fn leave_behind(app: App, id: ConflictId, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     let is_open = all.inbox.open.get_untracked() == Some(id);
-    let next = all.queue.with_untracked(|it| it.as_ref()?.next(id));
+    let next = all
+        .queue
+        .with_untracked(|it| it.as_ref()?.next(id, verdict));
     all.wants_reason.set(false);
     tidy_after(app, id, verdict);
     if !is_open {
