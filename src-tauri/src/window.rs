@@ -173,10 +173,15 @@ fn title_of(name: Option<&str>, waiting: &[RepositoryWaiting]) -> String {
         .map(|(count, noun)| format_count(count, noun))
         .collect();
     let title = format!("Engram — {}", name.unwrap_or("no repository"));
+    let repositories = waiting.iter().filter(|it| it.conflicts + it.requests > 0);
+    let within = match repositories.count() {
+        0 | 1 => String::new(),
+        several => format!(" in {several} repositories"),
+    };
     if some.is_empty() {
         title
     } else {
-        format!("{title} · {}", some.join(", "))
+        format!("{title} · {}{within}", some.join(", "))
     }
 }
 
@@ -254,7 +259,12 @@ mod tests {
             (
                 Some("shop"),
                 vec![waiting(1, 0), waiting(9, 1)],
-                "Engram — shop · 10 conflicts, 1 request",
+                "Engram — shop · 10 conflicts, 1 request in 2 repositories",
+            ),
+            (
+                Some("shop"),
+                vec![waiting(0, 0), waiting(1, 0)],
+                "Engram — shop · 1 conflict",
             ),
         ] {
             assert_eq!(title_of(name, &all), want);

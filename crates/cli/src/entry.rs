@@ -33,7 +33,7 @@ pub(crate) fn entry_line(entry: &Entry, named: &Named) -> String {
         format!("{id}  {what}{sides}")
     };
     let time = entry.at.strftime("%Y-%m-%d %H:%M:%S");
-    let did = Did::of(&entry.change, &find);
+    let did = Did::of(&entry.change, find);
     let what = match &entry.change {
         Change::Stored(engram) => version_text(engram),
         Change::Corroborated(id)
@@ -111,7 +111,14 @@ fn version_text(engram: &Engram) -> String {
     if engram.redacted {
         return format!("{}  (redacted)", engram.id);
     }
-    let evidence = engram.pointers.first().map(|it| one_line(it.label()));
+    let first = engram.pointers.first();
+    let evidence = first.map(|it| {
+        if it.is_of_own_words() {
+            "no evidence".to_owned()
+        } else {
+            one_line(it.label())
+        }
+    });
     format!(
         "{}  {}  {}  [{}]",
         engram.id,

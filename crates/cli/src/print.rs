@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    AgentOpened, AgentStatus, AgentsReply, AnswerQuality, BriefReply, Budget, CheckReply,
-    Durability, Engram, Evidence, ForgetReply, Meter, Noun, Outcome, PutReply, QueryReply, Reply,
-    SampleReply, SentReply, StatusReply, format_count,
+    AgentOpened, AgentRow, AgentsReply, AnswerQuality, BriefReply, Budget, CheckReply, Durability,
+    Engram, Evidence, ForgetReply, Meter, Noun, Outcome, PutReply, QueryReply, Reply, SampleReply,
+    SentReply, StatusReply, agent_rows, format_count,
 };
 use serde_json::{Value, json};
 
@@ -383,12 +383,18 @@ fn opened_text(opened: &AgentOpened) -> String {
     )
 }
 
-/// Renders each agent on two lines: who it is, and what it spent in its latest turn.
+/// Renders each agent on two lines: who it is, and what it spent in its latest turn. As in the
+/// window, successive connections of one client are one agent.
 fn agents_text(page: &AgentsReply) -> String {
     if page.agents.is_empty() {
         return "no agent has stored or read anything here yet".to_owned();
     }
-    let line = |agent: &AgentStatus| {
+    let line = |row: AgentRow| {
+        let agent = &row.agent;
+        let connections = match row.handles.len() {
+            1 => String::new(),
+            several => format!(", {several} connections"),
+        };
         let parent = agent.parent.as_ref().map(|it| format!(", parent {}", it.0));
         let state = match (agent.is_closed, agent.is_hidden) {
             (true, _) => ", closed",
@@ -396,7 +402,7 @@ fn agents_text(page: &AgentsReply) -> String {
             (false, false) => "",
         };
         let who = format!(
-            "{}{}{state}",
+            "{}{connections}{}{state}",
             permission::agent_text(&agent.name, &agent.handle, agent.role.as_deref()),
             parent.unwrap_or_default()
         );
@@ -409,13 +415,15 @@ fn agents_text(page: &AgentsReply) -> String {
             None => ("-".repeat(19), "nothing yet"),
         };
         format!(
-            "{at}  {}\n  last: {did}, {} stored, {}",
+            "{at}  {}\n  last: {did}, {} stored, {}; turn until {}",
             one_line(&who),
             agent.stored,
-            spending_text(&agent.budget)
+            spending_text(&agent.budget),
+            agent.until.strftime("%H:%M:%S")
         )
     };
-    let mut lines: Vec<String> = page.agents.iter().map(line).collect();
+    let rows = agent_rows(page.agents.clone());
+    let mut lines: Vec<String> = rows.into_iter().map(line).collect();
     if page.more > 0 {
         lines.push(format!("and {} more that called earlier", page.more));
     }

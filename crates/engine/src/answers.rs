@@ -11,9 +11,9 @@ use engram_model::{
     Commit, Conflict, ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest,
     Dereferenced, Draft, Effect, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter,
     ForgetReply, GateCheck, GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook,
-    HookReply, LineReply, LineView, LocateReply, MetricsReply, NewsReply, NewsSince, NextTurn,
-    Note, NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply, Query,
-    QueryReply, Refusal, Reply, Request, RequestsReply, Resolve, ResolveReply, Rewording,
+    HookReply, Kind, LineReply, LineView, LocateReply, MetricsReply, NewsReply, NewsSince,
+    NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply,
+    Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve, ResolveReply, Rewording,
     SampleReply, Search, SearchReply, Sending, SentReply, SourceReply, SourceView, SpanNow,
     StatusReply, Timeline, TimelineOf, Turned, Unpinning, ValidReply, WhichRequests,
 };
@@ -178,7 +178,14 @@ pub(crate) struct Answering<'c>(pub(crate) &'c Context<'c>);
 
 impl Answers for Answering<'_> {
     fn put(&self, draft: Box<Draft>) -> Result<PutReply, Refusal> {
-        let reply = put::put_claim(self.0, *draft, None, Occasion::Said)?;
+        // A to-do of the user asks, so it needs no evidence.
+        let asks = *self.0.caller == Caller::User && draft.kind == Some(Kind::Todo);
+        let reply = if asks && draft.pointers.is_empty() {
+            let draft = *draft;
+            put::commit_claim(self.0, Commit { draft, words: None })?
+        } else {
+            put::put_claim(self.0, *draft, None, Occasion::Said)?
+        };
         let reply = near::with_nearest(self.0, reply);
         served::note_near(self.0, &reply.near)?;
         Ok(reply)

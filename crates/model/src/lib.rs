@@ -30,13 +30,13 @@ mod time;
 mod words;
 
 pub use agents::{
-    ActOf, AgentAct, AgentBudget, AgentChange, AgentEdit, Answered, AnsweredBy, BUDGETS, BriefLine,
-    BriefOf, BriefPart, BriefReply, BudgetOf, BudgetsReply, ChildMessage, ChildOutput, DenyAnswer,
-    DerefRequest, GrantAnswer, GrantCount, GrantKind, GrantRecord, GrantReply, GrantState,
-    GrantTold, GrantWanted, GrantsReply, Hook, HookEvent, HookReply, Message, MessageGrant,
-    NextTurn, ParentMessage, RagExcerpt, RagFound, RagReply, RagResult, RequestState, RequestTold,
-    RequestsReply, SamRead, SamReply, Saved, SentTo, ShownBrief, Timeline, TimelineOf, Turned,
-    WhichRequests,
+    ActOf, AgentAct, AgentBudget, AgentChange, AgentEdit, AgentRow, Answered, AnsweredBy, BUDGETS,
+    BriefLine, BriefOf, BriefPart, BriefReply, BudgetOf, BudgetsReply, ChildMessage, ChildOutput,
+    DenyAnswer, DerefRequest, GrantAnswer, GrantCount, GrantKind, GrantRecord, GrantReply,
+    GrantState, GrantTold, GrantWanted, GrantsReply, Hook, HookEvent, HookReply, Message,
+    MessageGrant, NextTurn, ParentMessage, RagExcerpt, RagFound, RagReply, RagResult, RequestState,
+    RequestTold, RequestsReply, SamRead, SamReply, Saved, SentTo, ShownBrief, Timeline, TimelineOf,
+    Turned, WhichRequests, agent_rows, newest_of_rows, successor_of,
 };
 pub use call::Call;
 pub use change::{Change, Entry};

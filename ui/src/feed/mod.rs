@@ -499,7 +499,7 @@ impl EngramList {
         }
     }
 
-    /// Erases the text in every version that has it.
+    /// Erases the text, and what an erased version loses with it, in every version that has it.
     fn redact(&mut self, id: EngramId, at: Timestamp) {
         let Some(hash) = self.get(id).map(|it| it.content_hash.clone()) else {
             return;
@@ -508,6 +508,11 @@ impl EngramList {
             if engram.id == id || engram.content_hash == hash {
                 let engram = Arc::make_mut(engram);
                 engram.claim.clear();
+                engram.topic.clear();
+                engram.tags.clear();
+                engram.pointers.clear();
+                engram.provenance.created_by.clear();
+                engram.health = None;
                 engram.redacted = true;
                 engram.valid_until.get_or_insert(at);
             }

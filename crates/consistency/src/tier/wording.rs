@@ -394,12 +394,21 @@ impl Text {
         (is_inside && name.starts_with(char::is_uppercase)).then_some(name)
     }
 
-    /// What a bare number counts: a noun just after it.
+    /// What a bare number counts: the few words just after it, "failed attempts".
     fn noun_after(&self, value: Span) -> Option<String> {
         let is_bare = self.slice(value).chars().all(|it| it.is_ascii_digit());
-        let noun = self.slice(self.word_after(value.1)?);
-        let is_noun = noun.len() > 2 && noun.chars().all(char::is_alphabetic);
-        (is_bare && is_noun && !is_stop_word(&noun)).then_some(noun)
+        let is_noun =
+            |it: &str| it.len() > 2 && it.chars().all(char::is_alphabetic) && !is_stop_word(it);
+        let (mut noun, mut at) = (Vec::new(), value.1);
+        while let Some(next) = self.word_after(at).filter(|it| self.is_gap(at, it.0)) {
+            let word = self.slice(next);
+            if noun.len() == WORDS || !is_noun(&word) {
+                break;
+            }
+            noun.push(word);
+            at = next.1;
+        }
+        (is_bare && !noun.is_empty()).then(|| noun.join(" "))
     }
 
     /// The word that begins at this place, or after a space.

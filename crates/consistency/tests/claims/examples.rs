@@ -565,6 +565,11 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
             "They disagree about POST /v1/orders: 200 or 202.",
         ),
         (
+            "The lockout threshold is 5 failed attempts.",
+            "The lockout threshold is 8 failed attempts.",
+            "They disagree about the lockout threshold: 5 or 8 failed attempts.",
+        ),
+        (
             "The retry helper makes 3 attempts.",
             "The retry helper makes 5 attempts.",
             "They disagree about the retry helper: 3 or 5 attempts.",

@@ -15,12 +15,13 @@ use crate::{
     messages::brief::{self, ComposedBrief},
 };
 use engram_gateway::{
-    BriefCandidate, BriefMaterial, PinSubject, compose_brief, lines_that_fit, riding_lines,
+    BriefCandidate, BriefMaterial, PinSubject, compose_brief, lines_that_fit, quoted, riding_lines,
 };
 use engram_model::{
-    AgentId, BriefLine, BriefPart, BriefReply, Caller, Operation, ProjectId, Refusal, SentTo,
+    AgentId, BriefLine, BriefPart, BriefReply, Caller, GrantKind, Operation, ProjectId, Refusal,
+    RequestState, SentTo,
 };
-use engram_store::{Reader, StoredPin};
+use engram_store::{ReadRequest, Reader, StoredPin};
 use parking_lot::Mutex;
 
 /// The most tokens of the brief in a status: composed, and with its authors and ids.
@@ -153,11 +154,10 @@ fn record_lines(cx: &Context<'_>, agent: &AgentId, lines: &BTreeSet<u64>) -> Res
     Ok(())
 }
 
-/// Remembers that the calling agent was sent the pins and to-dos among these lines.
+/// Remembers that the calling agent was sent the pins, to-dos and answers among these lines.
 pub(super) fn note_sent(cx: &Context<'_>, lines: &[BriefLine]) {
     if let Caller::Agent(agent) = cx.caller {
-        let steers = |it: &&BriefLine| it.pinned || it.is_todo;
-        let entries = lines.iter().filter(steers).filter_map(|it| it.entry);
+        let entries = lines.iter().filter_map(|it| it.entry);
         cx.engine.caches.reached.add(agent, entries);
     }
 }
@@ -252,7 +252,15 @@ fn brief_of_new_lines(
             found.push(todo);
         }
     }
+    let answers = answers_to(tx, &agent.handle)?;
+    let mut told = Vec::new();
+    for line in answers {
+        if is_new(line.entry.unwrap_or_default())? {
+            told.push(line);
+        }
+    }
     if new.is_empty() && !has_todo {
+        made.reply.lines = told;
         return Ok(made);
     }
     let candidates = brief::candidates_of(cx, tx, project, found)?;
@@ -274,6 +282,54 @@ fn brief_of_new_lines(
     made.reply
         .lines
         .retain(|it| it.pinned || it.part == BriefPart::Todo);
+    // What an agent waits for comes first.
+    made.reply.lines.splice(0..0, told);
     made.candidates = material.candidates;
     Ok(made)
+}
+
+/// The most requests of an agent whose answers it is told of.
+const MAX_ANSWERS: usize = 5;
+
+/// A line for each of the last requests of an agent that was granted and not read yet, or denied.
+fn answers_to(tx: &Reader<'_>, agent: &AgentId) -> Result<Vec<BriefLine>, Refusal> {
+    let last = tx.grants().last_requests_of(agent, MAX_ANSWERS)?;
+    let unspent = tx.grants().unspent(agent)?;
+    let is_unread = |request: &ReadRequest| {
+        unspent.iter().any(|it| match &it.what {
+            GrantKind::Read { pointer, .. } => *pointer == request.pointer,
+            _ => false,
+        })
+    };
+    let line = |request: &ReadRequest| {
+        let pointer = quoted(&request.pointer);
+        let text = match request.state {
+            RequestState::Granted if is_unread(request) => {
+                format!("Your request was granted: read {pointer} with engram_deref.")
+            }
+            RequestState::Denied => {
+                let why = request.why.as_deref().unwrap_or_default();
+                let why = match why.trim_end_matches('.') {
+                    "" => String::new(),
+                    why => format!(": {}", quoted(why)),
+                };
+                format!("Your request to read {pointer} was denied{why}.")
+            }
+            _ => return None,
+        };
+        Some(BriefLine {
+            text,
+            part: BriefPart::Budget,
+            entry: request.answered,
+            engram: None,
+            pointers: Vec::new(),
+            pinned: false,
+            role: None,
+            pin: None,
+            pinned_by: None,
+            sent: Vec::new(),
+            is_todo: false,
+        })
+    };
+    Ok(last.iter().filter_map(line).collect())
 }

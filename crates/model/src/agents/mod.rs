@@ -7,6 +7,7 @@ mod grant;
 mod hook;
 mod message;
 mod permission;
+mod rows;
 mod timeline;
 
 pub use brief::*;
@@ -15,4 +16,5 @@ pub use grant::*;
 pub use hook::*;
 pub use message::*;
 pub use permission::*;
+pub use rows::*;
 pub use timeline::*;

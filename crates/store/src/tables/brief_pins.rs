@@ -66,7 +66,7 @@ impl Reader<'_> {
     }
 
     /// The newest entry, and whether an entry after this one can give an agent a line that it did
-    /// not have before: a pin, a claim of the user's, a new version of a pinned claim, an agent that
+    /// not have before: a pin, an answer to a request, a claim of the user's, a new version of a pinned claim, an agent that
     /// was opened again, or anything that shows a claim to more readers or makes room for another.
     /// Without `after`, the answer is yes.
     pub fn news_for_brief(&self, after: Option<u64>) -> Result<(u64, bool)> {
@@ -74,7 +74,8 @@ impl Reader<'_> {
             // Without a subquery of its own, `max` would read the whole journal.
             "SELECT (SELECT max(seq) FROM journal), ?1 IS NULL OR EXISTS (
                SELECT 1 FROM journal WHERE seq > ?1 AND (
-                 kind IN ('pinned', 'unpinned', 'opened', 'promoted', 'forgotten', 'redacted')
+                 kind IN ('pinned', 'unpinned', 'opened', 'promoted', 'forgotten', 'redacted',
+                          'granted', 'denied')
                  OR kind = 'stored'
                  AND (agent IS NULL OR EXISTS (SELECT 1 FROM pin WHERE lineage IS NOT NULL))))",
         )?;

@@ -77,6 +77,8 @@ pub struct ReadRequest {
     pub asked_at: Timestamp,
     /// Who answered it, and when; without the reason.
     pub answer: Option<Attribution>,
+    /// The entry of the answer.
+    pub answered: Option<u64>,
 }
 
 /// The words of a request, as stored beside the journal.
@@ -90,7 +92,7 @@ struct Words {
 const REQUEST: &str = "SELECT request.id, request.agent, request.pointer, tokens, state, said.text,
     (SELECT told.text FROM journal JOIN said AS told USING (seq)
      WHERE journal.subject = request.id AND journal.kind = 'denied' LIMIT 1),
-    asked.recorded_at, answer.by, answer.recorded_at, answer.agent
+    asked.recorded_at, answer.by, answer.recorded_at, answer.agent, answer.seq
     FROM request JOIN journal AS asked USING (seq) LEFT JOIN said USING (seq)
     LEFT JOIN journal AS answer ON answer.subject = request.id AND answer.kind IN ('denied', 'granted')";
 
@@ -120,6 +122,7 @@ fn request(row: &Row<'_>) -> Result<ReadRequest> {
             }),
             _ => None,
         },
+        answered: row.get::<_, Option<i64>>(11)?.map(|it| it as u64),
     })
 }
 

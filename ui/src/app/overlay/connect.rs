@@ -131,8 +131,13 @@ fn Rows(within: Option<Over>) -> impl IntoView {
         all,
     };
     let rows: Vec<ClientRow> = Client::ALL.iter().map(row).collect();
-    // Reads again after a sheet closes, since an agent may have been connected there.
+    // Reads again after a sheet closes or an agent calls, since it may have been connected elsewhere.
+    let caller = Memo::new(move |_| {
+        let life = app.status.with(|it| it.as_ref()?.sign_of_life.clone());
+        life.map(|it| it.agent)
+    });
     Effect::new(move |_| {
+        caller.track();
         if app.frame.over.get() == within {
             spawn_local(read_connections(app, all));
         }

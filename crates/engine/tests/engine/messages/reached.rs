@@ -1,8 +1,8 @@
 //! Which lines of the brief reach which agent, and what the user is told about it.
 
 use engram_model::{
-    AnswerQuality, BriefPart, BudgetOf, Caller, Code, Draft, Durability, Kind, MemoryOp, Pinning,
-    PutReply, Scope, ask,
+    AnswerQuality, BriefPart, BudgetOf, Caller, Code, DenyAnswer, Deref, Draft, Durability,
+    GrantAnswer, Kind, MemoryOp, Pinning, PointerInput, PutReply, Scope, ask,
 };
 
 use crate::fixture::{Asked, POINTER, Sandbox, USER, correction_of, draft, refused};
@@ -169,6 +169,74 @@ fn a_second_answer_does_not_replace_the_first_unawares() {
     let holds = engine.query(&bob, "pay reservation KeyError").engrams[0].id;
     let corrected = correction_of(holds, "pay() releases it on any error.");
     engine.put(&bob, corrected).unwrap();
+}
+
+/// Whoever asked to read more learns of the answer with the next reply, once.
+#[test]
+fn an_answer_to_a_request_reaches_the_agent_that_asked() {
+    let engine = Sandbox::open_new();
+    let ada = engine.agent("ada");
+    for _ in 0..3 {
+        engine.deref(&ada, POINTER).unwrap();
+    }
+    let ask_for = |pointer: &str| {
+        let deref = Deref {
+            pointer: PointerInput::Text(pointer.to_owned()),
+            max_tokens: None,
+            turn: None,
+            budget_token: None,
+            reason: Some("The lock matters.".to_owned()),
+        };
+        let said = refused(engine.0.ask(&ada, ask::Deref(deref)), Code::DerefDenied);
+        said.remedy.unwrap().request.unwrap()
+    };
+    let (one, two) = (ask_for(POINTER), ask_for("repo:src/lib.rs#L20@HEAD"));
+    assert!(engine.new_lines(&ada).is_empty());
+    let grant = GrantAnswer {
+        id: one,
+        cap_tokens: None,
+        ttl: None,
+    };
+    engine.0.ask(&USER, ask::GrantRequest(grant)).unwrap();
+    let deny = DenyAnswer {
+        id: two,
+        why: Some("Read the claim instead.".to_owned()),
+    };
+    engine.0.ask(&USER, ask::DenyRequest(deny)).unwrap();
+    let told = engine.new_lines(&ada).join("\n");
+    assert!(
+        told.contains("Your request was granted: read \"repo:src/lib.rs"),
+        "{told}"
+    );
+    assert!(
+        told.contains("was denied: \"Read the claim instead\"."),
+        "{told}"
+    );
+    assert!(engine.new_lines(&ada).is_empty());
+    assert!(engine.new_lines(&engine.agent("bob")).is_empty());
+}
+
+/// A to-do asks, so it needs no evidence; a claim does.
+#[test]
+fn the_user_writes_a_todo_without_evidence() {
+    let engine = Sandbox::open_new();
+    let bare = |kind| Draft {
+        kind: Some(kind),
+        pointers: Vec::new(),
+        ..draft("Find out who calls post().")
+    };
+    refused(engine.put(&USER, bare(Kind::Fact)), Code::Unanchored);
+    refused(
+        engine.put(&engine.agent("ada"), bare(Kind::Todo)),
+        Code::Unanchored,
+    );
+    let stored = engine.put(&USER, bare(Kind::Todo)).unwrap();
+    let brief = engine.status(&engine.agent("bob")).unwrap().brief;
+    assert!(
+        brief.iter().any(|it| it.contains("who calls post()")),
+        "{brief:?}"
+    );
+    assert!(!stored.verified);
 }
 
 /// What asks answers nothing.

@@ -1,9 +1,9 @@
 //! Renames, hides and closes an agent.
 
-use engram_model::{AgentChange, AgentEdit, Refusal, ask};
+use engram_model::{AgentChange, AgentEdit, AgentRow, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{rows::AgentRow, state};
+use super::state;
 use crate::{
     app::{
         components::{field::keys_of_line, refused::Refused},

@@ -1,6 +1,6 @@
 //! One agent: its figures, what it stored last, and its timeline.
 
-use engram_model::{AgentId, AgentStatus, EngramId, Feed, Filter, ask};
+use engram_model::{AgentId, AgentStatus, Engram, EngramId, Feed, Filter, ask};
 use leptos::prelude::*;
 
 use super::{
@@ -22,8 +22,9 @@ use crate::{
     words::{self, Clock, say},
 };
 
-/// How many of its claims are shown.
+/// How many of its claims are shown, and how many under its names are looked at to find them.
 const NAMED: usize = 5;
+const LOOKED_AT: usize = 50;
 
 #[component]
 pub(super) fn Detail() -> impl IntoView {
@@ -90,6 +91,7 @@ fn view_head(agent: &AgentStatus, connections: usize, clock: Clock) -> impl Into
     view! {
         <h2 class="claim" data-testid="agent-name">{words::visible(&agent.name)}</h2>
         <dl class="facts">
+            {fact(say::agents::STATE, agent.is_closed.then(|| say::agents::IS_CLOSED.to_owned()))}
             {fact(say::agents::ROLE, agent.role.as_deref().map(words::visible))}
             {fact(say::agents::PARENT, agent.started_by.as_deref().map(words::visible))}
             {fact(say::agents::CONNECTIONS, (connections > 1).then(|| words::thousands(connections as u64)))}
@@ -136,21 +138,19 @@ fn Children(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     }
 }
 
-/// The newest claims stored under its name.
+/// The newest of its claims that hold.
 #[component]
 fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let app = App::here();
     let of = Memo::new(move |_| {
-        agent.with(|it| {
-            it.as_ref()
-                .map(|it| (state::names_of(it.clone()), it.stored))
-        })
+        let (agent, row) = (agent.get()?, state::current_row(app)?);
+        Some((state::names_of(agent), row.handles, row.agent.stored))
     });
     let loaded = LocalResource::new(move || {
-        let names = of.get().map(|(names, _)| names);
+        let of = of.get();
         async move {
-            match names {
-                Some(names) => newest_claims_of(app, names).await,
+            match of {
+                Some((names, handles, _)) => newest_claims_of(app, names, &handles).await,
                 None => Vec::new(),
             }
         }
@@ -169,11 +169,17 @@ fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     }
 }
 
-async fn newest_claims_of(app: App, names: Vec<String>) -> Vec<(EngramId, String)> {
+/// Other agents may have its names; their claims are left out.
+async fn newest_claims_of(
+    app: App,
+    names: Vec<String>,
+    handles: &[AgentId],
+) -> Vec<(EngramId, String)> {
     let newest = Feed {
-        limit: Some(NAMED),
+        limit: Some(LOOKED_AT),
         filter: Filter {
             authors: names,
+            ended: Some(false),
             ..Filter::default()
         },
         ..Feed::default()
@@ -181,7 +187,11 @@ async fn newest_claims_of(app: App, names: Vec<String>) -> Vec<(EngramId, String
     match app.ask(ask::Feed(newest)).await {
         Ok(page) => {
             let stored = page.entries.iter().filter_map(|it| it.change.stored());
-            stored.map(|it| (it.id, words::claim(it))).collect()
+            let is_own = |it: &&Engram| it.agent.as_ref().is_none_or(|it| handles.contains(it));
+            let own = stored.filter(is_own);
+            own.take(NAMED)
+                .map(|it| (it.id, words::claim(it)))
+                .collect()
         }
         Err(refusal) => {
             dom::log(&refusal.to_string());

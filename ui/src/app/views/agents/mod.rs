@@ -5,7 +5,6 @@ mod changes;
 mod detail;
 pub(crate) mod family;
 mod list;
-pub(crate) mod rows;
 mod state;
 #[cfg(all(test, feature = "gallery"))]
 mod tests;

@@ -2,15 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, Refusal, ask};
+use engram_model::{AgentId, AgentRow, AgentStatus, AgentsReply, Filter, Refusal, agent_rows, ask};
 use leptos::prelude::*;
 
-use super::{
-    VIEW, changes,
-    family::tree_of,
-    list::agent_row_id,
-    rows::{AgentRow, group},
-};
+use super::{VIEW, changes, family::tree_of, list::agent_row_id};
 use crate::{
     app::{
         components::inbox::{Inbox, stepped},
@@ -145,7 +140,7 @@ pub(super) fn read(app: App) {
 
 fn list(app: App, reply: AgentsReply) {
     let all = app.views.agents;
-    let rows = group(reply.agents);
+    let rows = agent_rows(reply.agents);
     all.heard_of
         .update(|before| *before = order_with_new_first(before, &rows));
     all.known.set(Some(KnownAgents {

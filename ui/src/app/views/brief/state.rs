@@ -1,6 +1,8 @@
 //! Whose brief is shown, which line of it is open, and the line being written.
 
-use engram_model::{AgentId, AgentStatus, BriefLine, BriefOf, Pointer, Refusal, ShownBrief, ask};
+use engram_model::{
+    AgentId, AgentStatus, BriefLine, BriefOf, Pointer, Refusal, ShownBrief, ask, newest_of_rows,
+};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -15,7 +17,6 @@ use crate::{
         part::part,
         reading,
         state::App,
-        views::agents::rows::newest_of_rows,
     },
     commands::Act,
     tags::Tag,

@@ -28,6 +28,10 @@ pub(crate) fn judge(app: App, action: ClaimAction) {
             .frame
             .warn(say::review::IS_CONFLICT, say::review::IS_CONFLICT_HINT);
     }
+    // Whatever its evidence says, a person may know that a claim is no longer true.
+    if matches!(action, ClaimAction::Deny | ClaimAction::Forget) {
+        return reading::ask_to_close(app, Closing::Forget);
+    }
     if !words::is_drifted(&engram) {
         return app.frame.say(say::review::NOT_DRIFTED, "");
     }
@@ -43,10 +47,7 @@ pub(crate) fn judge(app: App, action: ClaimAction) {
     let is_done = app.list.choice.is_settling(id);
     let done = match action {
         ClaimAction::Confirm => say::review::CONFIRMED,
-        ClaimAction::Ask => say::review::ASKED,
-        ClaimAction::Deny | ClaimAction::Forget => {
-            return reading::ask_to_close(app, Closing::Forget);
-        }
+        _ => say::review::ASKED,
     };
     if is_done || !app.batch.begin(done, 1) {
         return;
@@ -131,9 +132,16 @@ pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         })
     };
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
+    // Of lines that were edited, a number may be what changed: no answer is offered first.
+    let may_be_outdated = move || {
+        engram.with(|it| {
+            let claim = it.as_ref().map_or("", |it| it.claim.as_str());
+            claim.contains(|it: char| it.is_ascii_digit())
+        })
+    };
     view! {
         <SuggestionButton engram />
-        <button class:primary=move || !is_suggested() data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, ClaimAction::Confirm)>{say::review::YES}" "<kbd>"Y"</kbd></button>
+        <button class:primary=move || !is_suggested() && !may_be_outdated() data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, ClaimAction::Confirm)>{say::review::YES}" "<kbd>"Y"</kbd></button>
         <button data-testid="no-longer" on:click=move |_| judge(app, ClaimAction::Deny)>{say::review::NO}" "<kbd>"X"</kbd></button>
         <CorrectButton engram />
         <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, ClaimAction::Ask)>{say::review::ASK}" "<kbd>"Q"</kbd></button>

@@ -179,7 +179,8 @@ fn view_content(
         Icon::Of(engram.kind)
     };
     let others = engram.pointers.len().saturating_sub(1);
-    let first = engram.pointers.first();
+    // What was stored without evidence has only itself to show.
+    let first = engram.pointers.first().filter(|it| !it.is_of_own_words());
     // Shows where the evidence is now; the word beside it says that it moved.
     let pointer = first
         .and_then(|pointer| words::place_now(engram, &pointer.to_string()))

@@ -1,11 +1,13 @@
 //! Hands on a grant that its agent did not use before its connection ended.
 
-use engram_model::{AgentId, AgentStatus, GrantWanted, PointerInput, Refusal, RequestTold, ask};
+use engram_model::{
+    AgentId, AgentStatus, GrantWanted, PointerInput, Refusal, RequestTold, ask, successor_of,
+};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{answer::undo_of, state};
 use crate::{
-    app::{state::App, views::agents::rows::successor_of},
+    app::state::App,
     tags::Tag,
     words::{self, say},
 };

@@ -1,22 +1,23 @@
-//! The rows of the list. Successive connections of one client are one row; simultaneous ones have a
-//! row each. Budgets and rights stay with each handle.
+//! The rows of a list of agents. Successive connections of one client are one row; simultaneous ones
+//! have a row each. Budgets and rights stay with each handle.
 
 use std::collections::HashMap;
 
-use engram_model::{AgentId, AgentStatus, EngramId};
 use jiff::Timestamp;
+
+use crate::{AgentId, AgentStatus, EngramId};
 
 /// A row: an agent, or the connections of one client.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct AgentRow {
+pub struct AgentRow {
     /// The newest agent of the row, with what all of them stored, and since when.
-    pub(super) agent: AgentStatus,
+    pub agent: AgentStatus,
     /// Their handles, oldest first.
-    pub(super) handles: Vec<AgentId>,
+    pub handles: Vec<AgentId>,
 }
 
 /// Groups agents into rows, in the order in which their newest handles come.
-pub(super) fn group(agents: Vec<AgentStatus>) -> Vec<AgentRow> {
+pub fn agent_rows(agents: Vec<AgentStatus>) -> Vec<AgentRow> {
     let order: Vec<AgentId> = agents.iter().map(|it| it.handle.clone()).collect();
     let mut by_age = agents;
     by_age.sort_by_key(first_seen);
@@ -43,14 +44,14 @@ pub(super) fn group(agents: Vec<AgentStatus>) -> Vec<AgentRow> {
 }
 
 /// The newest agent of each row.
-pub(crate) fn newest_of_rows(agents: Vec<AgentStatus>) -> Vec<AgentStatus> {
-    group(agents).into_iter().map(|it| it.agent).collect()
+pub fn newest_of_rows(agents: Vec<AgentStatus>) -> Vec<AgentStatus> {
+    agent_rows(agents).into_iter().map(|it| it.agent).collect()
 }
 
 /// The newest connection of the row that this agent is in; none if that is the agent itself, or
 /// closed.
-pub(crate) fn successor_of(agents: Vec<AgentStatus>, handle: &AgentId) -> Option<AgentStatus> {
-    let rows = group(agents);
+pub fn successor_of(agents: Vec<AgentStatus>, handle: &AgentId) -> Option<AgentStatus> {
+    let rows = agent_rows(agents);
     let row = rows.into_iter().find(|it| it.handles.contains(handle))?;
     let newest = Some(row.agent);
     newest.filter(|it| it.handle != *handle && !it.is_closed)
@@ -65,9 +66,10 @@ fn join(row: &mut AgentRow, newer: AgentStatus) {
     agent.first_seen = before.first_seen.or(agent.first_seen);
     if agent.earlier_names.is_empty() && !before.earlier_names.is_empty() {
         agent.earlier_names = before.earlier_names;
-        agent
-            .earlier_names
-            .push(std::mem::replace(&mut agent.name, before.name));
+        let own = std::mem::replace(&mut agent.name, before.name);
+        if !agent.earlier_names.contains(&own) {
+            agent.earlier_names.push(own);
+        }
     }
 }
 
@@ -94,6 +96,7 @@ fn client_of(agent: &AgentStatus) -> &str {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use serde_json::{from_value, json};
 
     use super::*;
@@ -153,7 +156,7 @@ mod tests {
                 "codex (9g5fab) ab",
             ),
         ] {
-            let rows = group(agents.split("; ").map(agent).collect());
+            let rows = agent_rows(agents.split("; ").map(agent).collect());
             let told = rows.iter().map(|row| {
                 let end = |it: &AgentId| match it.0.len() {
                     26 => it.0.chars().last().map(String::from),
