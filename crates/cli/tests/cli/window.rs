@@ -17,7 +17,10 @@ fn the_window_is_started_with_the_same_place() {
     let beside = sandbox.path("bin");
     std::fs::create_dir(&beside).unwrap();
     let engram = beside.join("engram");
-    std::fs::copy(env!("CARGO_BIN_EXE_engram"), &engram).unwrap();
+    // A file that this process wrote could still be open in a child that another test starts.
+    let mut copy = std::process::Command::new("cp");
+    copy.arg(env!("CARGO_BIN_EXE_engram")).arg(&engram);
+    assert!(copy.status().unwrap().success());
     let app = |sandbox: &Sandbox| {
         let mut command = sandbox.plain(&engram, &sandbox.repo());
         command

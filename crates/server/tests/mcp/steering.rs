@@ -322,7 +322,7 @@ async fn a_denied_read_says_why_until_there_is_another_reason() {
         assert_eq!(error["request"], first, "{error}");
         assert_eq!(
             error["hint"],
-            "The user denied your request to read it: \"See 'ledger' ‹first›.\". \
+            "The user denied your request to read it: \"See 'ledger' ‹first›\". \
              Work with the claims, or ask again with another `reason`."
         );
     }
