@@ -26,10 +26,10 @@ pub(crate) struct Named {
 pub(crate) fn entry_line(entry: &Entry, named: &Named) -> String {
     let find = |id: EngramId| named.versions.get(&id);
     let conflict = |id: &ConflictId, what: &str| {
-        let sides = named.conflicts.get(id).map_or_else(String::new, |it| {
-            let claim = |side: &ConflictSide| shorten(&one_line(&side.claim), MAX_CLAIM);
-            format!(": {} / {}", claim(&it.a), claim(&it.b))
-        });
+        let claim = |side: &ConflictSide| shorten(&one_line(&side.claim), MAX_CLAIM);
+        let sides = named.conflicts.get(id);
+        let sides = sides.map(|it| format!(": {} / {}", claim(&it.a), claim(&it.b)));
+        let sides = sides.unwrap_or_default();
         format!("{id}  {what}{sides}")
     };
     let time = entry.at.strftime("%Y-%m-%d %H:%M:%S");

@@ -1,6 +1,6 @@
 //! What differs between two statements: the tier that finds it, and the words of each.
 
-use crate::claim::{Claim, Statement, Term, Value, ValueKind};
+use crate::claim::{Claim, Statement, Term, Value, ValueKind, plural_of};
 
 use super::{
     Tier,
@@ -65,7 +65,7 @@ impl Difference {
         right: &Statement,
     ) -> Self {
         let kind = match (one.kind, other.kind) {
-            (Some(kind), Some(another)) if kind == another => wording::plural_of(kind),
+            (Some(kind), Some(another)) if kind == another => plural_of(kind),
             (Some(_), Some(_)) => Some("stores"),
             _ => None,
         };

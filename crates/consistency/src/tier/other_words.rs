@@ -147,12 +147,12 @@ pub(super) fn may_be_compared(claim: &Claim) -> bool {
 /// Whether a claim says what is, of all that it names.
 fn is_clear(claim: &Claim) -> bool {
     let is_bounded = |it: &Value| it.form != Form::Exact;
-    let vague = |it: &&Statement| {
-        let is_open = it.open && !it.values.iter().all(is_bounded);
-        it.negative || it.also || is_open || it.event || it.reach == Reach::Some
+    let vague = |said: &Statement| {
+        let is_open = said.open && !said.values.iter().all(is_bounded);
+        said.negative || said.also || is_open || said.event || said.reach == Reach::Some
     };
     let mut saying = claim.statements.iter().filter(|it| !it.values.is_empty());
-    claim.is_whole && !saying.any(|it| vague(&it))
+    claim.is_whole && !saying.any(vague)
 }
 
 /// How many words both claims have, besides stop words and units.

@@ -7,6 +7,7 @@
 mod examples;
 mod measure;
 mod nearness;
+mod other_words;
 mod pairs;
 mod properties;
 

@@ -17,7 +17,7 @@ use crate::{
 const AGENT: &str =
     "handle, label, role, parent, run, project, topics, turn, last_call, hidden, closed";
 
-type AgentRow = (
+type AgentColumns = (
     String,
     String,
     Option<String>,
@@ -31,12 +31,12 @@ type AgentRow = (
     bool,
 );
 
-fn agent_row(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
-    <AgentRow>::try_from(row)
+fn agent_row(row: &Row<'_>) -> rusqlite::Result<AgentColumns> {
+    <AgentColumns>::try_from(row)
 }
 
 fn agent(
-    (handle, label, role, parent, run, project, topics, turn, last_call, is_hidden, is_closed): AgentRow,
+    (handle, label, role, parent, run, project, topics, turn, last_call, is_hidden, is_closed): AgentColumns,
 ) -> Result<Agent> {
     let topics = topics.as_deref().map(serde_json::from_str).transpose();
     Ok(Agent {

@@ -264,3 +264,45 @@ pub(crate) fn is_pair(first: &str, second: &str) -> bool {
             | ("ruby", "on")
     )
 }
+
+/// What technologies of a kind are called.
+pub(crate) fn plural_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "database" => "databases",
+        "cache" => "caches",
+        "queue" => "message queues",
+        "search" => "search engines",
+        "language" => "languages",
+        "frontend" => "front-end frameworks",
+        "webframework" => "web frameworks",
+        "siteframework" => "site frameworks",
+        "cloud" => "cloud providers",
+        "cdn" => "CDNs",
+        "objectstore" => "object stores",
+        "orchestrator" => "orchestrators",
+        "infrastructure" => "infrastructure tools",
+        "configuration" => "configuration tools",
+        "pipeline" => "CI systems",
+        "format" => "formats",
+        "interface" => "kinds of API",
+        "logs" => "log stores",
+        "logshipper" => "log shippers",
+        "metrics" => "metrics stores",
+        "passwordhash" => "password hashes",
+        "hash" => "hashes",
+        "signature" => "signature algorithms",
+        "cipher" => "ciphers",
+        "compression" => "compressions",
+        "login" => "ways to log in",
+        "tests" => "test frameworks",
+        "browsertests" => "browser test tools",
+        "bundler" | "bundlerpart" => "bundlers",
+        "packages" | "pythonpackages" => "package managers",
+        "build" | "buildrunner" => "build tools",
+        "proxy" => "proxies",
+        "ids" => "kinds of id",
+        "runtime" => "runtimes",
+        "os" => "operating systems",
+        _ => return None,
+    })
+}

@@ -1,9 +1,9 @@
 //! What an agent may spend in a turn, and who sees what it has spent.
 
-use engram_model::{AgentId, BudgetOf, Caller, Code, NextTurn, ask};
+use engram_model::{AgentId, BudgetOf, Caller, Code, Deref, NextTurn, PointerInput, ask};
 
 use crate::fixture::{
-    POINTER, USER,
+    POINTER, Sandbox, USER,
     agents::{agent_named, grant_wanted, issue_grant, open_agent, open_family, read},
     on_topic, refused,
 };
@@ -140,4 +140,37 @@ fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
     sandbox.clock.turn(61);
     let late = on_topic("gateway", "The gateway has a handle.");
     engine.put(&agent_named(&names[0]), late).unwrap();
+}
+
+/// An excerpt that is cut says where to go on, and nothing is left out on the way.
+#[test]
+fn what_is_cut_can_be_read_on() {
+    let engine = Sandbox::open_new();
+    let whole = engine.deref(&USER, "repo:src/lib.rs@HEAD").unwrap();
+    assert_eq!((whole.truncated, whole.rest), (false, None));
+    let part = |pointer: &str| {
+        let deref = Deref {
+            pointer: PointerInput::Text(pointer.to_owned()),
+            max_tokens: Some(300),
+            turn: None,
+            budget_token: None,
+            reason: None,
+        };
+        engine.0.ask(&USER, ask::Deref(deref)).unwrap()
+    };
+    for first in ["repo:src/lib.rs@HEAD", "repo:src/lib.rs#L3-L400@HEAD"] {
+        let whole = engine.deref(&USER, first).unwrap().excerpt;
+        let mut read = part(first);
+        let mut text = String::new();
+        let mut parts = 1;
+        while let Some(rest) = &read.rest {
+            assert!(read.truncated && rest.contains('@'), "{rest} is pinned");
+            let complete = read.excerpt.rfind('\n').unwrap() + 1;
+            text.push_str(&read.excerpt[..complete]);
+            read = part(rest);
+            parts += 1;
+        }
+        assert!(!read.truncated && parts > 2, "{parts}");
+        assert_eq!(text + &read.excerpt, whole);
+    }
 }

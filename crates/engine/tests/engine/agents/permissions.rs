@@ -1,8 +1,8 @@
 //! What an agent may see, spend and write. The user may see and grant anything.
 
 use engram_model::{
-    AgentId, AgentsReply, AnswerQuality, Caller, Code, Deref, Draft, MemoryOp, OperationKind,
-    PointerInput, Query, Scope, ask,
+    AgentId, AgentsReply, AnswerQuality, Caller, Code, Draft, MemoryOp, OperationKind, Query,
+    Scope, ask,
 };
 
 use crate::fixture::{
@@ -334,39 +334,6 @@ fn a_turn_that_never_ends_is_told_like_any_other() {
     engine.deref(&ada, POINTER).unwrap();
     let spending = engine.status(&USER).unwrap().spending;
     assert_eq!(spending.unwrap().until, jiff::Timestamp::MAX);
-}
-
-/// An excerpt that is cut says where to go on, and nothing is left out on the way.
-#[test]
-fn what_is_cut_can_be_read_on() {
-    let engine = Sandbox::open_new();
-    let whole = engine.deref(&USER, "repo:src/lib.rs@HEAD").unwrap();
-    assert_eq!((whole.truncated, whole.rest), (false, None));
-    let part = |pointer: &str| {
-        let deref = Deref {
-            pointer: PointerInput::Text(pointer.to_owned()),
-            max_tokens: Some(300),
-            turn: None,
-            budget_token: None,
-            reason: None,
-        };
-        engine.0.ask(&USER, ask::Deref(deref)).unwrap()
-    };
-    for first in ["repo:src/lib.rs@HEAD", "repo:src/lib.rs#L3-L400@HEAD"] {
-        let whole = engine.deref(&USER, first).unwrap().excerpt;
-        let mut read = part(first);
-        let mut text = String::new();
-        let mut parts = 1;
-        while let Some(rest) = &read.rest {
-            assert!(read.truncated && rest.contains('@'), "{rest} is pinned");
-            let complete = read.excerpt.rfind('\n').unwrap() + 1;
-            text.push_str(&read.excerpt[..complete]);
-            read = part(rest);
-            parts += 1;
-        }
-        assert!(!read.truncated && parts > 2, "{parts}");
-        assert_eq!(text + &read.excerpt, whole);
-    }
 }
 
 #[test]

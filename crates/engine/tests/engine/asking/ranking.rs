@@ -301,25 +301,6 @@ fn a_developer_finds_what_is_known() {
 }
 
 /// Checks the verdict and `relaxed`.
-/// Words that no claim has do not hide the claims with the one that matters, however many there are.
-#[test]
-fn a_question_in_half_other_words_finds_its_claims() {
-    let at = Sandbox::open_new();
-    for n in 0..18 {
-        at.claim(&format!(
-            "Job {n} of the importer retries with full jitter."
-        ));
-    }
-    at.claim("The lexer is fast.");
-    let asked = at.query(&USER, "how do retries back off?");
-    assert!(!asked.engrams.is_empty());
-    let asked = at.query(
-        &USER,
-        "retries of quantum chromodynamics simulations elsewhere",
-    );
-    assert_eq!(asked.verdict, AnswerQuality::None);
-}
-
 #[test]
 fn the_verdict_is_honest() {
     let sandbox = Sandbox::new();

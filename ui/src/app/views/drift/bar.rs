@@ -133,12 +133,8 @@ pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     };
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
     // Of lines that were edited, a number may be what changed: no answer is offered first.
-    let may_be_outdated = move || {
-        engram.with(|it| {
-            let claim = it.as_ref().map_or("", |it| it.claim.as_str());
-            claim.contains(|it: char| it.is_ascii_digit())
-        })
-    };
+    let has_number = |engram: &Arc<Engram>| engram.claim.contains(|it: char| it.is_ascii_digit());
+    let may_be_outdated = move || engram.with(|it| it.as_ref().is_some_and(has_number));
     view! {
         <SuggestionButton engram />
         <button class:primary=move || !is_suggested() && !may_be_outdated() data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, ClaimAction::Confirm)>{say::review::YES}" "<kbd>"Y"</kbd></button>
