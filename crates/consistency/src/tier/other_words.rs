@@ -18,10 +18,10 @@ use crate::{
 };
 
 use super::{
-    Said, Tier,
+    Said,
     difference::Difference,
     named::{environment, is_bound},
-    pair::are_of_one_kind,
+    pair::{are_of_one_kind, tier_of},
     topics::{TopicPair, TopicRelation},
 };
 
@@ -74,7 +74,8 @@ pub(super) fn compare_other_words(
     }
     let apart = [(one, other)];
     let names: Vec<&Term> = one_side.terms.iter().collect();
-    let difference = Difference::of_values(Tier::Numeric, &apart, &names, one_side, other_side);
+    let difference =
+        Difference::of_values(tier_of(&apart, false), &apart, &names, one_side, other_side);
     Some((f64::from(near), difference))
 }
 

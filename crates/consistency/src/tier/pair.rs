@@ -291,7 +291,7 @@ pub(super) fn are_of_one_kind(left: Option<Aspect>, right: Option<Aspect>) -> bo
     left.zip(right).is_none_or(|it| it.0 == it.1) && recurs(left) == recurs(right)
 }
 
-fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
+pub(super) fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
     let Some((one, other)) = apart.first() else {
         return Tier::Entity;
     };
