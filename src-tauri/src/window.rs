@@ -176,12 +176,12 @@ fn title_of(name: Option<&str>, waiting: &[RepositoryWaiting]) -> String {
     let repositories = waiting.iter().filter(|it| it.conflicts + it.requests > 0);
     let within = match repositories.count() {
         0 | 1 => String::new(),
-        several => format!(" in {several} repositories"),
+        several => format!("{several} repositories: "),
     };
     if some.is_empty() {
         title
     } else {
-        format!("{title} · {}{within}", some.join(", "))
+        format!("{title} · {within}{}", some.join(", "))
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
             (
                 Some("shop"),
                 vec![waiting(1, 0), waiting(9, 1)],
-                "Engram — shop · 10 conflicts, 1 request in 2 repositories",
+                "Engram — shop · 2 repositories: 10 conflicts, 1 request",
             ),
             (
                 Some("shop"),

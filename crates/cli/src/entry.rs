@@ -74,7 +74,7 @@ pub(crate) fn entry_line(entry: &Entry, named: &Named) -> String {
             "unlisted",
             format_count(all.len() as u64, SAMPLES)
         ),
-        Change::Disallowed(id) => format!("{:<10} {}", "allowed", conflict(id, "undone")),
+        Change::Disallowed(id) => format!("{:<10} {}", "allowed", conflict(id, "blocks again")),
         Change::Between { what, about } => {
             let about: Vec<String> = about.iter().map(one_line).collect();
             let to = match what {
@@ -114,7 +114,7 @@ fn version_text(engram: &Engram) -> String {
     let first = engram.pointers.first();
     let evidence = first.map(|it| {
         if it.is_of_own_words() {
-            "no evidence".to_owned()
+            "stored without evidence".to_owned()
         } else {
             one_line(it.label())
         }

@@ -54,7 +54,7 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Query(query) => query_text(query),
         Reply::Deref(read) => {
             let cut = match &read.rest {
-                Some(rest) => format!(", cut; the rest: {rest}"),
+                Some(rest) => format!(", cut; read on at {rest}"),
                 None if read.truncated => ", cut".to_owned(),
                 None => String::new(),
             };
@@ -415,7 +415,7 @@ fn agents_text(page: &AgentsReply) -> String {
             None => ("-".repeat(19), "nothing yet"),
         };
         format!(
-            "{at}  {}\n  last: {did}, {} stored, {}; turn until {}",
+            "{at}  {}\n  last: {did}, {} stored, {}; turn until {} UTC",
             one_line(&who),
             agent.stored,
             spending_text(&agent.budget),

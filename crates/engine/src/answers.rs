@@ -178,7 +178,7 @@ pub(crate) struct Answering<'c>(pub(crate) &'c Context<'c>);
 
 impl Answers for Answering<'_> {
     fn put(&self, draft: Box<Draft>) -> Result<PutReply, Refusal> {
-        // A to-do of the user asks, so it needs no evidence.
+        // A to-do of the user is a request, so it needs no evidence.
         let asks = *self.0.caller == Caller::User && draft.kind == Some(Kind::Todo);
         let reply = if asks && draft.pointers.is_empty() {
             let draft = *draft;

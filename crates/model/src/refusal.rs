@@ -43,7 +43,8 @@ pub enum Code {
     /// No such engram, event, artifact, conflict, grant, request, agent or address, for this caller;
     /// or one that has ended, so that the request has nothing to act on.
     NotFound,
-    /// A conflict that has another verdict already, or that ended with one of its sides.
+    /// A conflict that has another verdict already, or that ended with one of its sides; or a to-do that
+    /// another agent has answered.
     AlreadySettled,
 
     /// No git repository, or it was moved or deleted.

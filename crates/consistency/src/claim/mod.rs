@@ -90,7 +90,7 @@ impl Claim {
 }
 
 /// A text with spaces in place of a leading answer, such as "No:" in "No: the port is 8443.", so that
-/// all places stay.
+/// character offsets stay the same.
 fn without_answer(text: &str) -> Cow<'_, str> {
     let begun = text.trim_start();
     for word in ["yes", "no"] {

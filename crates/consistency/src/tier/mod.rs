@@ -70,8 +70,8 @@ pub struct Disagreement {
     pub differs_b: Vec<(usize, usize)>,
 }
 
-/// Compares two claims, and reports whether they contradict each other. In the other order, the
-/// result is the same, and its sentence names the values in that order.
+/// Compares two claims, and reports whether they contradict each other. In the other order,
+/// only the sides and the order of the values in the sentence change.
 pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
     let (score, difference) = if a.claim.folded <= b.claim.folded {
         difference_in_order(a, b)?
@@ -91,7 +91,7 @@ pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
 }
 
 impl Disagreement {
-    /// The same disagreement, with its sentence, of the second claim and the first.
+    /// Swaps the sides; keeps the sentence.
     pub fn swapped(self) -> Self {
         Self {
             differs_a: self.differs_b,

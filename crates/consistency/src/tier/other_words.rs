@@ -1,9 +1,9 @@
 //! Tiers 0 and 2 in other words: two claims about the same thing, whatever their words, that give it
 //! different values.
 //!
-//! How near the claims are says that they are about the same thing (`near/`). That is less certain
-//! than equal words, so nothing else may be unclear: each claim speaks of the present alone, denies
-//! nothing, and gives one value that the other does not give.
+//! Nearness (`near/`) tells whether two claims are about the same thing. That is less certain than
+//! equal words, so nothing else may be unclear: each claim speaks only of the present, denies nothing,
+//! and gives one value of its own. A general denial is compared with an affirmed case.
 
 use std::collections::BTreeSet;
 
@@ -28,14 +28,14 @@ use super::{
 /// Claims less near than this are not known to be about the same thing.
 const NEAR_ENOUGH: f32 = 0.4;
 
-/// Confidence that a denial in general is about a case that is affirmed.
+/// Confidence that a general denial covers a case that is affirmed.
 const DENIED: f64 = 0.75;
 /// The fewest words that both claims have, besides stop words.
 const MIN_SHARED: usize = 3;
-/// Claims of which one has more than this share of its words in common with the other, in the same
-/// order, are worded alike.
+/// Two claims are worded alike if they share more than this part of the shorter one's words, in the
+/// same order.
 const ALIKE: f32 = 0.6;
-/// The most bytes of a claim that is compared; one that a home takes has far fewer.
+/// Longer claims are not compared; a home accepts far shorter ones.
 const MAX_BYTES: usize = 4_096;
 
 /// Finds that two claims give one thing different values, in whatever words.
@@ -108,7 +108,7 @@ fn denies_all(no: &Statement, yes: &Statement) -> bool {
             && !it.also
             && !it.event
             && it.alive.is_none()
-            && it.reach != Reach::Some
+            && it.reach == Reach::Named
     };
     let verbs = |it: &Statement| -> BTreeSet<String> {
         it.terms
@@ -122,21 +122,25 @@ fn denies_all(no: &Statement, yes: &Statement) -> bool {
             .iter()
             .any(|it| it.key == term.key && !it.is_led_elsewhere(term))
     };
+    // What the other adds stands at its end: "comments on public issues are indexed" is an exception.
+    let is_shared = |it: &&Term| no.has(&it.key);
+    let last = yes.terms.iter().filter(is_shared).map(|it| it.from).max();
+    let is_at_end = |it: &Term| no.has(&it.key) || last.is_some_and(|last| it.from > last);
     no.negative
         && !yes.negative
+        && yes.terms.iter().all(is_at_end)
         && is_plain(no)
         && is_plain(yes)
         && no.terms.len() >= 2
         && no.first == yes.first
         && no.except.is_empty()
         && no.conditions.is_empty()
-        && no.environment.is_subset(&yes.environment)
+        && no.environment == yes.environment
         && verbs(no) == verbs(yes)
         && no.terms.iter().all(is_there)
 }
 
-/// Whether a claim may contradict another in other words; most that say neither a number nor no may
-/// not.
+/// Whether a claim may contradict another in other words: it gives a value, or denies something.
 pub(super) fn may_be_compared(claim: &Claim) -> bool {
     claim.is_whole
         && claim
@@ -145,7 +149,7 @@ pub(super) fn may_be_compared(claim: &Claim) -> bool {
             .any(|it| it.negative || !it.values.is_empty())
 }
 
-/// Whether a claim says what is, of all that it names.
+/// Whether no statement that gives a value is denied, open, an event or about only some.
 fn is_clear(claim: &Claim) -> bool {
     let is_bounded = |it: &Value| it.form != Form::Exact;
     let vague = |said: &Statement| {
@@ -170,7 +174,11 @@ fn says_more(left: &Claim, right: &Claim) -> bool {
             terms(claim).filter(|it| it.identifies() && !it.may_be_verb() && !it.may_be_implied());
         nouns.count() >= 2
     };
+    // What narrows the subject stands before the value: "Requests to /export time out after".
     let has_all = |one: &Claim, other: &Claim| {
+        if words_before_value(one) != words_before_value(other) {
+            return false;
+        }
         let there = words(other);
         let is_led_elsewhere = |it: &&Term| terms(other).any(|other| other.is_led_elsewhere(it));
         has_subject(one)
@@ -193,8 +201,21 @@ fn terms(claim: &Claim) -> impl Iterator<Item = &Term> {
 
 /// The words of a claim with a letter, besides stop words and units.
 fn words(claim: &Claim) -> BTreeSet<String> {
-    let parts = claim.folded.split(|it: char| !it.is_alphanumeric());
-    let words = parts.filter(|it| it.contains(char::is_alphabetic) && unit(it).is_none());
+    words_of(&claim.folded)
+}
+
+/// The words of a claim before its first value.
+fn words_before_value(claim: &Claim) -> BTreeSet<String> {
+    let first = values(claim).map(|it| it.from).min().unwrap_or_default();
+    let before: String = claim.text.chars().take(first).collect();
+    words_of(&before.to_lowercase())
+}
+
+fn words_of(text: &str) -> BTreeSet<String> {
+    let parts = text.split(|it: char| !it.is_alphanumeric());
+    // "daily" counts no days: "daily backups" are not "weekly backups".
+    let is_unit = |word: &str| unit(word).is_some() && !word.ends_with("ly");
+    let words = parts.filter(|it| it.contains(char::is_alphabetic) && !is_unit(it));
     let said = words.filter(|it| it.len() == 1 || !is_stop_word(it));
     said.map(stem).collect()
 }
@@ -229,8 +250,8 @@ fn has_name_of_its_own(claim: &Claim, other: &Claim) -> bool {
     all.any(|it| !there.contains(&letters(it)))
 }
 
-/// Whether most words of the longer claim come in the other in the same order. Such claims differ in
-/// what few words they do not share: the rules for equal words decide.
+/// Whether most words of the shorter claim come in the other in the same order. Such claims differ
+/// in what few words they do not share: the rules for equal words decide.
 fn are_worded_alike(left: &Claim, right: &Claim) -> bool {
     let words = |claim: &Claim| -> Vec<String> {
         let parts = claim.folded.split(|it: char| !it.is_alphabetic());
@@ -266,9 +287,16 @@ fn only_difference<'c>(left: &'c Claim, right: &'c Claim) -> Option<(&'c Value, 
         own.next().is_none().then_some(value)
     };
     let (one, other) = (own(left, right)?, own(right, left)?);
+    let is_year = |value: &Value| {
+        let parts = value.quantity_parts();
+        let amount = parts.filter(|it| it.3 == Dimension::Count);
+        let whole = amount.and_then(|it| it.0.as_whole());
+        whole.is_some_and(|it| (1990..2100).contains(&it))
+    };
     let is_judged = |it: &Value| {
         !it.label
             && !it.about
+            && !is_year(it)
             && matches!(it.kind, ValueKind::Quantity { .. } | ValueKind::Version(_))
     };
     let are_alike = one.comparable_kind() == other.comparable_kind();

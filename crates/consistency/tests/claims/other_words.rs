@@ -51,6 +51,26 @@ fn values_of_one_thing_in_other_words_are_compared() {
             "Never log the body of an order in production.",
             false,
         ),
+        (
+            "Requests time out after 30 seconds.",
+            "Requests to /export time out after 10 minutes.",
+            false,
+        ),
+        (
+            "Node metrics are scraped every 60 seconds.",
+            "Metrics are scraped every 15 seconds.",
+            false,
+        ),
+        (
+            "Never log request bodies.",
+            "Request bodies are logged in staging.",
+            false,
+        ),
+        (
+            "Comments are not indexed.",
+            "Comments on public issues are indexed.",
+            false,
+        ),
         // Numbers that are names.
         ("Bug #12 is fixed.", "Bug #13 is not fixed.", false),
         ("Bug #12 is open.", "Bug #13 is closed.", false),

@@ -73,7 +73,7 @@ pub(crate) fn dereference_or_request(
 }
 
 /// What an agent is told to do after its refused read became a request.
-const ASKED: &str = "Your parent or the user was asked, and may let you read it. Carry on for now, and try the read again later.";
+const ASKED: &str = "Your parent or the user was asked, and may let you read it. Carry on, and try the read again later. Without a reason, you may get the beginning now.";
 
 /// What an agent is told to do after its request was denied; quotes the reason.
 fn denied_hint(denied: &ReadRequest) -> String {
@@ -162,8 +162,8 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
     })
 }
 
-/// Refuses a read with a reason that what is left of a turn would cut: the reason asks for more than
-/// a remnant.
+/// Refuses a read that has a reason if the tokens left in the turn would cut the excerpt. The caller
+/// turns the refusal into a request.
 fn refuse_remnant(funds: &Funds, left: Option<u32>, reply: &Dereferenced) -> Result<(), Refusal> {
     let Purse { limits, spent, .. } = &funds.purse;
     let is_spent = funds.named.is_none() && left.is_some_and(|it| it < limits.tokens);
@@ -173,8 +173,8 @@ fn refuse_remnant(funds: &Funds, left: Option<u32>, reply: &Dereferenced) -> Res
     }
     Err(Refusal::new(
         Code::DerefDenied,
-        "what is left of this turn's tokens would cut the text",
-        "Read fewer lines, or ask without a reason to get the beginning.",
+        "this turn has too few tokens left for the whole text",
+        "Read fewer lines, or read without a reason to get the beginning.",
     )
     .figure("tokens", spent.tokens.into(), limits.tokens.into()))
 }

@@ -527,7 +527,7 @@ fn count_beyond(limit: usize, matched: usize) -> Option<u64> {
 
 fn query_reply(recalled: RankedEngrams, limit: usize) -> QueryReply {
     let ranked = recalled.ranked;
-    // A to-do asks; it answers nothing.
+    // A to-do asks a question; it does not answer one.
     let answers = |it: &&RankedEngram| it.engram.as_ref().is_none_or(|it| it.kind != Kind::Todo);
     let verdict = match ranked.iter().find(answers) {
         Some(best) if best.is_strong => AnswerQuality::Strong,

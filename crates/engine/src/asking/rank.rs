@@ -19,8 +19,8 @@ const EXACT: f64 = 3.0;
 const GRAM: f64 = 0.15;
 /// Candidates below this share of the question's weight are noise.
 pub(crate) const FLOOR: f64 = 0.2;
-/// The most that a word that no version has counts towards the floor, where the weightiest word that
-/// some have counts 1.
+/// The most that a word in no version may add to the floor, as a multiple of the heaviest known word's
+/// weight.
 const UNKNOWN: f64 = 1.2;
 /// From this share on, an engram is about the question.
 const STRONG: f64 = 0.6;

@@ -112,7 +112,7 @@ fn refuse_second_answer(cx: &Context<'_>, answer: &Engram, by: &NewEngram) -> Re
             quoted(&answer.claim)
         ),
         format!(
-            "If that is wrong, commit what holds with corrects_lineage {}. If both hold, commit yours without corrects_lineage.",
+            "If that answer is wrong, commit the right one with corrects_lineage {}. If both are true, commit yours without corrects_lineage.",
             answer.id
         ),
     ))

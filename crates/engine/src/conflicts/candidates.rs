@@ -1,5 +1,5 @@
 //! Candidates: the holding versions that may be about the same thing as another, found by shared
-//! keys. The search reports what it did not examine, so that nothing counts as compared by mistake.
+//! keys or rare words. The search reports what it did not examine, so that nothing counts as compared by mistake.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,10 +22,13 @@ const READ: usize = 512;
 
 /// The most versions that are compared because they share words, and the most that are looked at to
 /// find them.
-const BY_WORDS: usize = 8;
-const MAX_LOOKED_AT: usize = 48;
+const BY_WORDS: usize = 4;
+const MAX_LOOKED_AT: usize = 12;
+/// The most words by which they are found, and the most versions that have such a word.
+const MAX_RARE: usize = 4;
+const RARE: u64 = 100;
 
-/// The places of versions that share a key with a given one.
+/// The places of versions that share a key or rare words with a given one.
 pub(crate) struct Candidates {
     /// The places: the user's claims first, then all others, each newest first.
     pub(crate) places: Vec<u64>,
@@ -254,8 +257,8 @@ fn by_keys(
     Ok((found, floor))
 }
 
-/// Finds the versions that share the rarest words with the claim, since two authors rarely use the
-/// same ones. Leaves out most: a later search for due comparisons does without.
+/// Finds a few versions that share the rarest words with the claim, since two authors rarely use the
+/// same ones. It reports none as due, so it searches only when a claim is stored.
 fn by_words(
     engine: &Engine,
     search: &mut CandidateSearch<'_>,
@@ -267,7 +270,8 @@ fn by_words(
     }
     let words = SoughtWords::look_up(engine, search.tx, search.engram, &asked.own.gist_keys)?;
     let mut found = Vec::new();
-    for seq in words.most_shared()?.into_iter().take(MAX_LOOKED_AT) {
+    let shared = words.most_shared(MAX_RARE, RARE)?;
+    for seq in shared.into_iter().take(MAX_LOOKED_AT) {
         if search.is_comparable_at(seq)? {
             found.push(seq);
         }

@@ -21,9 +21,9 @@ use crate::{
     context::Context,
 };
 
-/// The most words of the claim by which others are sought, the rarest first.
+/// The most words of the claim by which others are sought, the rarest first; and the most versions
+/// with a word that is read, unless the claim has no rarer one.
 const MAX_WORDS: usize = 8;
-/// The search skips a word that more versions have, unless the claim has no rarer one.
 const FREQUENT: u64 = 2_000;
 /// The most versions that are read under one word, newest first.
 const MAX_UNDER_WORD: usize = 500;
@@ -69,7 +69,7 @@ fn search(
     let clock = engram.recorded_at;
     let mut near: Vec<(f32, Engram)> = Vec::new();
     let mut compared = 0;
-    for seq in words.most_shared()? {
+    for seq in words.most_shared(MAX_WORDS, FREQUENT)? {
         if compared == MAX_COMPARED {
             break;
         }
@@ -171,14 +171,16 @@ impl<'k> SoughtWords<'k> {
         })
     }
 
-    /// The places of the versions that share the most with the claim, the best first.
-    pub(super) fn most_shared(&self) -> Result<Vec<u64>, StoreError> {
+    /// The places of the versions that share the most with the claim, the best first: under at most
+    /// `words` of its rarest words, without those that more than `frequent` versions have, unless it
+    /// has no rarer one.
+    pub(super) fn most_shared(&self, words: usize, frequent: u64) -> Result<Vec<u64>, StoreError> {
         let mut rarest: Vec<usize> = (0..self.keys.len())
             .filter(|at| self.having[*at] > 0)
             .collect();
         rarest.sort_by_key(|at| self.having[*at]);
-        rarest.truncate(MAX_WORDS);
-        let frequent = rarest.iter().filter(|at| self.having[**at] > FREQUENT);
+        rarest.truncate(words);
+        let frequent = rarest.iter().filter(|at| self.having[**at] > frequent);
         let rare = (rarest.len() - frequent.count()).max(1);
         rarest.truncate(rare);
         let mut shared: HashMap<u64, f32> = HashMap::new();

@@ -48,7 +48,7 @@ pub(crate) fn refuse_overruling(
     }
     Err(Refusal::new(
         Code::ScopeDenied,
-        "the user has decided about this conflict, or undone a verdict on it: an agent may not change that",
+        "the user settled this conflict or undid its verdict; an agent may not change that",
         "Commit your finding with its evidence; the user sees it and decides.",
     ))
 }

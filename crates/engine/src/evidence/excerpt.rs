@@ -37,7 +37,7 @@ pub(crate) fn fit_excerpt(
         }
     };
     let fitted = fit(&shown.text, most);
-    // What is masked may have had more lines.
+    // Masking can remove lines, so they cannot be counted.
     let is_counted = fitted.truncated && shown.masked == 0;
     let rest = if is_counted {
         rest_after(resolved, &fitted.text)
@@ -59,7 +59,7 @@ pub(crate) fn fit_excerpt(
 }
 
 /// The lines of the span that an excerpt leaves out, its last line included if that is cut; `None`
-/// if the pointer names no lines, or the excerpt holds less than one.
+/// if the pointer is neither `repo:` nor `test:`, or if the excerpt holds less than one line.
 fn rest_after(resolved: &Resolved, excerpt: &str) -> Option<Pointer> {
     let (Target::Repo { path, pin, .. } | Target::Test { path, pin, .. }) =
         &resolved.pointer.target

@@ -1,11 +1,12 @@
-//! How a person's words reach agents: with the brief in the status, and as new pins and to-dos
-//! with the next reply to any request. The journal says which agent was sent which line, and when;
+//! How a person's words reach agents: with the brief in the status, and as new pins, to-dos
+//! and answers to its requests with the next reply to any request. The journal says which agent was sent which line, and when;
 //! this is recorded after the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Engine,
+    agents::grants::expire_overdue,
     context::{
         Context,
         names::TakenNames,
@@ -18,10 +19,11 @@ use engram_gateway::{
     BriefCandidate, BriefMaterial, PinSubject, compose_brief, lines_that_fit, quoted, riding_lines,
 };
 use engram_model::{
-    AgentId, BriefLine, BriefPart, BriefReply, Caller, GrantKind, Operation, ProjectId, Refusal,
-    RequestState, SentTo,
+    AgentId, BriefLine, BriefPart, BriefReply, Caller, GrantKind, GrantState, Operation, ProjectId,
+    Refusal, RequestState, SentTo,
 };
 use engram_store::{ReadRequest, Reader, StoredPin};
+use jiff::Timestamp;
 use parking_lot::Mutex;
 
 /// The most tokens of the brief in a status: composed, and with its authors and ids.
@@ -91,7 +93,7 @@ impl ReachedLines {
     }
 }
 
-/// Returns the pins and to-dos that an agent has not been sent yet, as many as fit into this many
+/// Returns the pins, to-dos and answers that an agent has not been sent yet, as many as fit into this many
 /// tokens, each with its author. Whatever happens, this process sends no line twice.
 pub(crate) fn send_new_lines(
     engine: &Engine,
@@ -154,7 +156,7 @@ fn record_lines(cx: &Context<'_>, agent: &AgentId, lines: &BTreeSet<u64>) -> Res
     Ok(())
 }
 
-/// Remembers that the calling agent was sent the pins, to-dos and answers among these lines.
+/// Remembers that the calling agent was sent these lines.
 pub(super) fn note_sent(cx: &Context<'_>, lines: &[BriefLine]) {
     if let Caller::Agent(agent) = cx.caller {
         let entries = lines.iter().filter_map(|it| it.entry);
@@ -215,7 +217,8 @@ pub(super) fn fill_sent(
     Ok(())
 }
 
-/// The pins, and the to-dos of the user, that the calling agent was not sent yet. Looks at a
+/// The pins, the to-dos of the user, and the answers to its requests, that the calling agent was not
+/// sent yet. Looks at a
 /// bounded number of them, and composes nothing if none is new.
 fn brief_of_new_lines(
     cx: &Context<'_>,
@@ -252,7 +255,7 @@ fn brief_of_new_lines(
             found.push(todo);
         }
     }
-    let answers = answers_to(tx, &agent.handle)?;
+    let answers = answers_to(tx, &agent.handle, cx.engine.world.now())?;
     let mut told = Vec::new();
     for line in answers {
         if is_new(line.entry.unwrap_or_default())? {
@@ -292,11 +295,17 @@ fn brief_of_new_lines(
 const MAX_ANSWERS: usize = 5;
 
 /// A line for each of the last requests of an agent that was granted and not read yet, or denied.
-fn answers_to(tx: &Reader<'_>, agent: &AgentId) -> Result<Vec<BriefLine>, Refusal> {
+fn answers_to(tx: &Reader<'_>, agent: &AgentId, now: Timestamp) -> Result<Vec<BriefLine>, Refusal> {
     let last = tx.grants().last_requests_of(agent, MAX_ANSWERS)?;
-    let unspent = tx.grants().unspent(agent)?;
+    let mut open = Vec::new();
+    for grant in tx.grants().unspent(agent)? {
+        let grant = expire_overdue(tx, grant, now)?;
+        if grant.state(now) == GrantState::Open {
+            open.push(grant);
+        }
+    }
     let is_unread = |request: &ReadRequest| {
-        unspent.iter().any(|it| match &it.what {
+        open.iter().any(|it| match &it.what {
             GrantKind::Read { pointer, .. } => *pointer == request.pointer,
             _ => false,
         })
@@ -305,7 +314,7 @@ fn answers_to(tx: &Reader<'_>, agent: &AgentId) -> Result<Vec<BriefLine>, Refusa
         let pointer = quoted(&request.pointer);
         let text = match request.state {
             RequestState::Granted if is_unread(request) => {
-                format!("Your request was granted: read {pointer} with engram_deref.")
+                format!("Your request to read {pointer} was granted: read it with engram_deref.")
             }
             RequestState::Denied => {
                 let why = request.why.as_deref().unwrap_or_default();

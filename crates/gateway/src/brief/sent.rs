@@ -30,7 +30,13 @@ pub fn riding_lines(lines: &[BriefLine], tokens: usize) -> (Vec<String>, Vec<Bri
     let Some(first) = lines.first().filter(|_| sent.is_empty()) else {
         return (texts, sent);
     };
-    let cut = |most: usize| format!("{} (cut: the brief has all of it)", sent_text(first, most));
+    let is_of_brief = first.pinned || first.is_todo;
+    let where_else = if is_of_brief {
+        ": the brief has all of it"
+    } else {
+        ""
+    };
+    let cut = |most: usize| format!("{} (cut{where_else})", sent_text(first, most));
     let fits = |text: &String| cost_of(std::slice::from_ref(text)) <= tokens;
     match CUTS.into_iter().map(cut).find(fits) {
         Some(text) => (vec![text], vec![first.clone()]),

@@ -56,7 +56,7 @@ pub struct BriefLine {
     /// The agents that it was sent to, the last one first. Only for the user, on a pin or a to-do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sent: Vec<SentTo>,
-    /// Of a pin or a to-do: the entry that made the line what it is; not sent.
+    /// The entry that made the line what it is, or that answered the request; not sent.
     #[serde(skip)]
     pub entry: Option<u64>,
     /// Whether its claim is a to-do of the user that nobody answered yet.

@@ -56,8 +56,9 @@ pub struct Dereferenced {
     pub tokens: u32,
     /// Whether the excerpt ends before the span does.
     pub truncated: bool,
-    /// The pointer to the lines that were left out, pinned; absent if nothing was, or if the pointer
-    /// names no lines.
+    /// The pointer to the lines that were left out, pinned, beginning with a line that was cut. Absent
+    /// if nothing was cut, if credentials were masked, if less than one line fits, or if the pointer
+    /// is neither `repo:` nor `test:`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
     /// How many credentials are masked in an agent's excerpt; absent where none is. The user's is

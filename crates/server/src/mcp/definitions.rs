@@ -62,8 +62,8 @@ duplicate: known. On error, see hint."
         tool(ToolDescription {
             name: "engram_deref",
             title: "Read",
-            description: "Read the text at a pointer if the claim is not enough. Spends budget: ask for few lines. \
-rest: what is cut. DEREF_DENIED: go on or retry with reason."
+            description: "Read the text at a pointer if the claim is not enough. Spends budget: read few lines. \
+rest points to more. DEREF_DENIED: go on or retry with reason."
                 .to_owned(),
             idempotent: false,
             loaded: true,

@@ -1,4 +1,4 @@
-//! Adds new pins and to-dos, once each, to the next result of any tool.
+//! Adds new pins, to-dos and answers to requests, once each, to the next result of any tool.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -62,8 +62,8 @@ const DID: &str = "(given OR hidden OR closed OR handle IN (SELECT agent FROM to
                 WHERE journal.agent = handle AND kind NOT IN ('joined', 'reached', 'served')))";
 
 /// SQL: the agents of project ?1 that the user neither hid nor closed, each with its client and with
-/// the times of its first and last call. An agent that somebody opened has no client but itself; what
-/// tells two clients of one name apart is no part of the name.
+/// the times of its first and last call. An opened agent is its own client. The
+/// suffix that tells two clients of the same name apart is not part of the name.
 const CONNECTED: &str =
     "SELECT handle, since, until, CASE WHEN length(handle) = 26 AND parent IS NULL AND role IS NULL
        THEN 'client ' || replace(coalesce(json_extract(earlier, '$[0]'), label),

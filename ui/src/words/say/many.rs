@@ -40,7 +40,7 @@ pub fn and_more(count: &str) -> String {
 
 pub const NONE_FITS: &str = "This does not apply to the selected claims";
 pub const CONFIRM_FITS: &str = "“Still true” is for claims whose evidence was edited.";
-pub const DENY_FITS: &str = "“No longer true” is for claims whose evidence was edited or is gone.";
+pub const DENY_FITS: &str = "“No longer true” is only for claims whose evidence was edited or is gone. Del forgets the others.";
 pub const ASK_FITS: &str =
     "You can ask agents about a claim only once, and only if its evidence was edited or is gone.";
 

@@ -299,7 +299,7 @@ pub mod acts {
 
 /// A claim to review.
 pub mod review {
-    pub const NOT_DRIFTED: &str = "The evidence of this claim has not changed";
+    pub const NOT_DRIFTED: &str = "This claim does not need review";
     pub const QUESTION: &str = "Is the claim still true?";
     pub const EDITED: &str = "Its evidence was edited.";
     pub const GONE: &str = "Its evidence is gone";

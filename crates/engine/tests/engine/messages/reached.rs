@@ -205,7 +205,7 @@ fn an_answer_to_a_request_reaches_the_agent_that_asked() {
     engine.0.ask(&USER, ask::DenyRequest(deny)).unwrap();
     let told = engine.new_lines(&ada).join("\n");
     assert!(
-        told.contains("Your request was granted: read \"repo:src/lib.rs"),
+        told.contains("Your request to read \"repo:src/lib.rs"),
         "{told}"
     );
     assert!(

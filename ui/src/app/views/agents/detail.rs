@@ -169,7 +169,7 @@ fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     }
 }
 
-/// Other agents may have its names; their claims are left out.
+/// Leaves out claims of other agents of the same name; keeps claims without a handle.
 async fn newest_claims_of(
     app: App,
     names: Vec<String>,

@@ -233,8 +233,8 @@ impl Queue {
         stepped(&ids, from.as_ref(), by)
     }
 
-    /// Returns the conflict to open after this verdict on a conflict: the next one as severe, since
-    /// milder ones may move down; else the next one; for the last, the one before.
+    /// Returns the conflict to open after this verdict: the next of the same severity, else the next,
+    /// else the one before. Skips conflicts that the verdict closes.
     pub fn next(&self, id: ConflictId, verdict: ConflictVerdict) -> Option<ConflictId> {
         let at = self.place(id)?;
         let this = self.rows.get(at)?;

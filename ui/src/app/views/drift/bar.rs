@@ -132,7 +132,7 @@ pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         })
     };
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
-    // Of lines that were edited, a number may be what changed: no answer is offered first.
+    // If the claim contains a number, that may be what changed, so no button is highlighted.
     let has_number = |engram: &Arc<Engram>| engram.claim.contains(|it: char| it.is_ascii_digit());
     let may_be_outdated = move || engram.with(|it| it.as_ref().is_some_and(has_number));
     view! {
