@@ -93,7 +93,10 @@ fn an_allowance_is_marked_and_taken_back() {
     assert!(!sandbox.run(&["conflicts"]).out.contains("allowed"));
     assert_eq!(sandbox.run(&["conflicts", "--gate"]).code, Some(1));
     let told = sandbox.run(&["feed"]).out;
-    assert!(told.contains(&format!("allowed    {id}  undone")), "{told}");
+    assert!(
+        told.contains(&format!("allowed    {id}  blocks again")),
+        "{told}"
+    );
 }
 
 /// The command printed below a page shows the next page of the same list.

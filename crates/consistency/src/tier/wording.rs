@@ -397,8 +397,9 @@ impl Text {
     /// What a bare number counts: the few words just after it, "failed attempts".
     fn noun_after(&self, value: Span) -> Option<String> {
         let is_bare = self.slice(value).chars().all(|it| it.is_ascii_digit());
-        let is_noun =
-            |it: &str| it.len() > 2 && it.chars().all(char::is_alphabetic) && !is_stop_word(it);
+        let is_noun = |it: &str| {
+            it.len() > 2 && it != "per" && it.chars().all(char::is_alphabetic) && !is_stop_word(it)
+        };
         let (mut noun, mut at) = (Vec::new(), value.1);
         while let Some(next) = self.word_after(at).filter(|it| self.is_gap(at, it.0)) {
             let word = self.slice(next);

@@ -460,7 +460,7 @@ fn a_sentence_names_what_differs_in_the_words_of_the_claims() {
         (
             "The auth service allows 1000 requests per second.",
             "The auth service allows 2000 requests per second.",
-            "They disagree about the auth service: 1000 or 2000 requests per second.",
+            "They disagree about the auth service: 1000 or 2000 requests.",
         ),
         (
             "The legacy endpoint still exists.",
