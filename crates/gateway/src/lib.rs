@@ -24,7 +24,7 @@ mod tree;
 pub use ancestors::{Ancestor, admit_by_ancestors, charge_ancestors};
 pub use brief::{
     BriefCandidate, BriefLinePin, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin,
-    compose_brief, lines_that_fit, pin_text, quoted, riding_lines,
+    compose_brief, lines_that_fit, pin_text, quoted, riding_lines, text_line,
 };
 pub use budget::{
     admit_by_budget, admit_stranger_write, admit_tree_write, admit_write, budget_of, charge,

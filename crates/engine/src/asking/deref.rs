@@ -73,7 +73,7 @@ pub(crate) fn dereference_or_request(
 }
 
 /// What an agent is told to do after its refused read became a request.
-const ASKED: &str = "Your parent or the user was asked, and may let you read it. Carry on, and try the read again later. Without a reason, you may get the beginning now.";
+const ASKED: &str = "Your parent or the user was asked, and may let you read it. Carry on, and try the read again later.";
 
 /// What an agent is told to do after its request was denied; quotes the reason.
 fn denied_hint(denied: &ReadRequest) -> String {
@@ -132,9 +132,6 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
         now,
         ..fit_excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
     };
-    if let (Some((_, funds)), Some(_)) = (paying, &ask.reason) {
-        refuse_remnant(funds, left, &reply)?;
-    }
     let prints = match payer {
         Some(_) => served::prints_of_read(&reply.excerpt, &reply.pointer),
         None => Vec::new(),
@@ -160,23 +157,6 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
         grant,
         ..reply
     })
-}
-
-/// Refuses a read that has a reason if the tokens left in the turn would cut the excerpt. The caller
-/// turns the refusal into a request.
-fn refuse_remnant(funds: &Funds, left: Option<u32>, reply: &Dereferenced) -> Result<(), Refusal> {
-    let Purse { limits, spent, .. } = &funds.purse;
-    let is_spent = funds.named.is_none() && left.is_some_and(|it| it < limits.tokens);
-    let fills = left.is_some_and(|it| reply.truncated && reply.tokens * 2 >= it);
-    if !(is_spent && fills) {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        Code::DerefDenied,
-        "this turn has too few tokens left for the whole text",
-        "Read fewer lines, or read without a reason to get the beginning.",
-    )
-    .figure("tokens", spent.tokens.into(), limits.tokens.into()))
 }
 
 /// Who pays; `None` for the user, who is not metered.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use engram_consistency::tier;
 use engram_model::{Durability, Engram, ProjectId, Scope};
-use engram_store::{Reader, RelatedVersions, StoreError, Traits};
+use engram_store::{Due, Reader, RelatedVersions, StoreError, Traits};
 use jiff::Timestamp;
 
 use crate::{
@@ -264,7 +264,7 @@ fn by_words(
     search: &mut CandidateSearch<'_>,
     asked: &CandidateQuery<'_>,
 ) -> Result<(Vec<u64>, u64), StoreError> {
-    let is_first = asked.below > i64::MAX as u64 - 1 && !asked.of_user;
+    let is_first = asked.below == Due::ALL.below && !asked.of_user;
     if !is_first || !tier::reads_other_words(&asked.own.claim) {
         return Ok((Vec::new(), 0));
     }

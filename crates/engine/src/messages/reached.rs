@@ -1,6 +1,6 @@
-//! How a person's words reach agents: with the brief in the status, and as new pins, to-dos
-//! and answers to its requests with the next reply to any request. The journal says which agent was sent which line, and when;
-//! this is recorded after the answer.
+//! How a person's words reach agents: with the brief in the status, and as new pins, to-dos and
+//! answers to its requests with the next reply to any request. The journal says which agent was sent
+//! which line, and when; this is recorded after the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +17,7 @@ use crate::{
 };
 use engram_gateway::{
     BriefCandidate, BriefMaterial, PinSubject, compose_brief, lines_that_fit, quoted, riding_lines,
+    text_line,
 };
 use engram_model::{
     AgentId, BriefLine, BriefPart, BriefReply, Caller, GrantKind, GrantState, Operation, ProjectId,
@@ -93,8 +94,8 @@ impl ReachedLines {
     }
 }
 
-/// Returns the pins, to-dos and answers that an agent has not been sent yet, as many as fit into this many
-/// tokens, each with its author. Whatever happens, this process sends no line twice.
+/// Returns the pins, to-dos and answers that an agent has not been sent yet, as many as fit into this
+/// many tokens, each with its author. Whatever happens, this process sends no line twice.
 pub(crate) fn send_new_lines(
     engine: &Engine,
     agent: &AgentId,
@@ -156,10 +157,12 @@ fn record_lines(cx: &Context<'_>, agent: &AgentId, lines: &BTreeSet<u64>) -> Res
     Ok(())
 }
 
-/// Remembers that the calling agent was sent these lines.
+/// Remembers that the calling agent was sent the pins, to-dos and answers among these lines.
 pub(super) fn note_sent(cx: &Context<'_>, lines: &[BriefLine]) {
     if let Caller::Agent(agent) = cx.caller {
-        let entries = lines.iter().filter_map(|it| it.entry);
+        // Claims that no person put there may come again.
+        let is_once = |it: &&BriefLine| it.pinned || it.is_todo || it.engram.is_none();
+        let entries = lines.iter().filter(is_once).filter_map(|it| it.entry);
         cx.engine.caches.reached.add(agent, entries);
     }
 }
@@ -218,8 +221,7 @@ pub(super) fn fill_sent(
 }
 
 /// The pins, the to-dos of the user, and the answers to its requests, that the calling agent was not
-/// sent yet. Looks at a
-/// bounded number of them, and composes nothing if none is new.
+/// sent yet. Looks at a bounded number of them, and composes nothing if none is new.
 fn brief_of_new_lines(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -327,17 +329,8 @@ fn answers_to(tx: &Reader<'_>, agent: &AgentId, now: Timestamp) -> Result<Vec<Br
             _ => return None,
         };
         Some(BriefLine {
-            text,
-            part: BriefPart::Budget,
             entry: request.answered,
-            engram: None,
-            pointers: Vec::new(),
-            pinned: false,
-            role: None,
-            pin: None,
-            pinned_by: None,
-            sent: Vec::new(),
-            is_todo: false,
+            ..text_line(text, BriefPart::Grant)
         })
     };
     Ok(last.iter().filter_map(line).collect())

@@ -382,7 +382,8 @@ fn claim_line(claim: &BriefCandidate, part: BriefPart) -> BriefLine {
     }
 }
 
-fn text_line(text: String, part: BriefPart) -> BriefLine {
+/// A line that repeats no claim and is not pinned.
+pub fn text_line(text: String, part: BriefPart) -> BriefLine {
     BriefLine {
         text,
         part,

@@ -1,12 +1,12 @@
 //! Requests to read beyond the budget: made by a child, answered by its parent or the user.
 
 use engram_model::{
-    AgentId, Caller, Change, Code, DenyAnswer, Deref, DerefRequest, Feed, GrantAnswer, GrantState,
+    AgentId, Caller, Change, Code, DenyAnswer, DerefRequest, Feed, GrantAnswer, GrantState,
     NewsKind, NewsSince, OperationKind, PointerInput, Refusal, RequestState, WhichRequests, ask,
 };
 
 use crate::fixture::{
-    Asked, POINTER, Sandbox, USER,
+    Asked, POINTER, USER,
     agents::{agent_named, grant_wanted, is_in_home, issue_grant, open_agent, open_family, read},
     refused,
 };
@@ -340,28 +340,4 @@ fn what_does_not_fit_a_list_of_requests_is_counted() {
         (vec![ids[0].clone()], None),
         "newer ones are others'"
     );
-}
-
-/// A reason asks for the text, not for the few tokens that are left of a turn.
-#[test]
-fn a_reason_makes_a_remnant_a_request() {
-    let engine = Sandbox::open_new();
-    let ada = engine.agent("ada");
-    engine.deref(&ada, POINTER).unwrap();
-    let read = |reason: Option<&str>| {
-        let deref = Deref {
-            pointer: PointerInput::Text("repo:src/lib.rs@HEAD".to_owned()),
-            max_tokens: None,
-            turn: None,
-            budget_token: None,
-            reason: reason.map(str::to_owned),
-        };
-        engine.0.ask(&ada, ask::Deref(deref))
-    };
-    let said = refused(read(Some("The whole file matters.")), Code::DerefDenied);
-    assert!(said.remedy.unwrap().request.is_some());
-    let left = engine.status(&ada).unwrap().budget.unwrap();
-    assert_eq!(left.repo_spans.used, 1, "it cost nothing");
-    let read = read(None).unwrap();
-    assert!(read.truncated && read.rest.is_some());
 }

@@ -216,6 +216,25 @@ fn an_answer_to_a_request_reaches_the_agent_that_asked() {
     assert!(engine.new_lines(&engine.agent("bob")).is_empty());
 }
 
+/// Claims of a brief come again with each; only what a person said is recorded as sent.
+#[test]
+fn a_claim_in_the_brief_is_not_recorded_as_sent() {
+    let engine = Sandbox::open_new();
+    let ada = engine.agent("ada");
+    engine
+        .put(&engine.agent("bob"), draft("The ledger is append-only."))
+        .unwrap();
+    engine.put(&ada, draft("The port is 8080.")).unwrap();
+    let brief = engine.status(&ada).unwrap().brief;
+    assert!(
+        brief.iter().any(|it| it.contains("append-only")),
+        "{brief:?}"
+    );
+    let head = engine.journal().head;
+    engine.0.leave_in_order().unwrap();
+    assert_eq!(engine.journal().head, head + 1, "its words, against echoes");
+}
+
 /// A to-do asks, so it needs no evidence; a claim does.
 #[test]
 fn the_user_writes_a_todo_without_evidence() {
