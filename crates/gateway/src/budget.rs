@@ -27,12 +27,13 @@ pub fn admit_by_budget(
     spent: &Spend,
     kind: PointerType,
 ) -> Result<u32, Refusal> {
-    tokens_left(limits, spent, kind).map_err(|full| {
-        full.refusal(
-            "this turn has used",
-            "Query what others already know, or continue without this read. To read more, ask again and give a reason: your parent or the user answers.",
-        )
-    })
+    tokens_left(limits, spent, kind).map_err(Full::refusal_of_turn)
+}
+
+/// Returns the refusal of a read for which too few tokens are left.
+pub(crate) fn refuse_tokens(used: u32, limit: u32) -> Refusal {
+    let name = "tokens";
+    Full { used, limit, name }.refusal_of_turn()
 }
 
 /// A limit that is used up.
@@ -72,6 +73,13 @@ pub(crate) fn tokens_left(
 }
 
 impl Full {
+    fn refusal_of_turn(self) -> Refusal {
+        self.refusal(
+            "this turn has used",
+            "Query what others already know, or continue without this read. To read more, ask again and give a reason: your parent or the user answers.",
+        )
+    }
+
     pub(crate) fn refusal(&self, whose: &str, hint: &str) -> Refusal {
         let Self { used, limit, name } = self;
         let what = match *name {

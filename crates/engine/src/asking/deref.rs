@@ -30,7 +30,7 @@ use engram_model::{
     Budget, Code, Deref, DerefRequest, Dereferenced, GrantKind, GrantRecord, GrantState, Operation,
     Pointer, PointerType, Refusal, Remedy, operation::Read,
 };
-use engram_pointers::resolve;
+use engram_pointers::{Resolved, resolve};
 use engram_store::{ReadRequest, Reader};
 use jiff::Timestamp;
 
@@ -105,12 +105,12 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
     cx.move_to_turn(ask.turn)?;
     let payer = find_payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
     // Before any lookup: an agent with neither budget nor grant learns nothing.
-    let funds = match &payer {
-        Some(payer) => Some(cx.engine.store.read(|tx| load_funds(cx, tx, payer))?),
-        None => None,
-    };
-    let paying = payer.as_ref().zip(funds.as_ref());
-    let refusal = match paying {
+    let mut paying = None;
+    if let Some(payer) = payer {
+        let funds = cx.engine.store.read(|tx| load_funds(cx, tx, &payer))?;
+        paying = Some((payer, funds));
+    }
+    let refusal = match &paying {
         Some((payer, funds)) => refuse_unpayable(payer, funds)?,
         None => None,
     };
@@ -122,22 +122,18 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
     if let Some(snapshot) = &resolved.snapshot {
         screen_snapshot(snapshot)?;
     }
-    let address = resolved.pointer.to_string();
-    let left = match paying {
-        Some((payer, funds)) => Some(allowance_for(payer, funds, Some(&address))?.tokens),
-        None => None,
+    let fitted = match &mut paying {
+        Some((payer, funds)) => fit_to_funds(cx, payer, funds, &resolved, ask.max_tokens)?,
+        None => fit_excerpt(&resolved, false, None, ask.max_tokens),
     };
     let now = repo.and_then(|repo| health::change_of_pointer(repo, &shelf, &pointer, &resolved));
-    let reply = Dereferenced {
-        now,
-        ..fit_excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
-    };
-    let prints = match payer {
+    let reply = Dereferenced { now, ..fitted };
+    let prints = match paying {
         Some(_) => served::prints_of_read(&reply.excerpt, &reply.pointer),
         None => Vec::new(),
     };
     let (budget, grant) = decide::plan_and_commit(cx, &active, |tx, _| {
-        let (read, budget) = charge_read(cx, tx, paying, &reply)?;
+        let (read, budget) = charge_read(cx, tx, paying.as_ref(), &reply)?;
         let by = author::author_in(cx, tx, None)?;
         let grant = read.grant.clone();
         // A working tree's file is stored together with the read.
@@ -159,6 +155,29 @@ pub(crate) fn dereference(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, 
     })
 }
 
+/// Returns the excerpt that a read can pay for. If the turn's tokens would cut it, a grant for the
+/// pointer may pay instead.
+fn fit_to_funds(
+    cx: &Context<'_>,
+    payer: &mut Payer<'_>,
+    funds: &mut Funds,
+    resolved: &Resolved,
+    max_tokens: Option<u32>,
+) -> Result<Dereferenced, Refusal> {
+    let address = resolved.pointer.to_string();
+    let fit = |tokens| fit_excerpt(resolved, true, Some(tokens), max_tokens);
+    let left = allowance_for(payer, funds, Some(&address))?;
+    let fitted = fit(left.tokens);
+    let is_whole = !fitted.truncated || max_tokens.is_some_and(|most| most <= left.tokens);
+    if is_whole || left.paid != PaidBy::Budget {
+        return Ok(fitted);
+    }
+    payer.is_cut = true;
+    *funds = cx.engine.store.read(|tx| load_funds(cx, tx, payer))?;
+    let allowed = allowance_for(payer, funds, Some(&address))?;
+    Ok(fit(allowed.tokens))
+}
+
 /// Who pays; `None` for the user, who is not metered.
 fn find_payer<'c>(
     cx: &'c Context<'_>,
@@ -170,6 +189,7 @@ fn find_payer<'c>(
             called,
             kind,
             token: token.map(token_digest),
+            is_cut: false,
         })),
         None if token.is_some() => Err(Refusal::new(
             Code::DerefDenied,
@@ -221,7 +241,8 @@ fn load_funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Fu
         now,
     };
     // Other grants are looked up only without a token and beyond the budget.
-    if payer.token.is_none() && allowance_for(payer, &funds, None).is_err() {
+    let is_beyond = payer.is_cut || allowance_for(payer, &funds, None).is_err();
+    if payer.token.is_none() && is_beyond {
         let open = tx.grants().unspent(agent)?.into_iter().map(as_of_now);
         funds.open = open.collect::<Result<_, _>>()?;
     }
@@ -238,6 +259,7 @@ fn allowance_for(
         agent: &payer.called.agent.handle,
         pointer,
         kind: payer.kind,
+        is_cut: payer.is_cut,
         ancestors: &funds.purse.ancestors,
         now: funds.now,
     };
@@ -250,7 +272,7 @@ fn allowance_for(
 fn charge_read(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    paying: Option<(&Payer<'_>, &Funds)>,
+    paying: Option<&(Payer<'_>, Funds)>,
     reply: &Dereferenced,
 ) -> Result<(Read, Option<Budget>), Refusal> {
     let read = Read {
@@ -310,6 +332,8 @@ struct Payer<'a> {
     kind: PointerType,
     /// The digest of the grant's token, if one is named.
     token: Option<String>,
+    /// Whether the tokens left in the turn cut the excerpt.
+    is_cut: bool,
 }
 
 /// An agent's means of payment.

@@ -9,7 +9,9 @@ use engram_model::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Ancestor, INLINE_CODE_CHARS, admit_by_ancestors, admit_by_budget, tree::AgentNode,
+    Ancestor, INLINE_CODE_CHARS, admit_by_ancestors,
+    budget::{admit_by_budget, refuse_tokens},
+    tree::AgentNode,
     tree::refuse_decision,
 };
 
@@ -182,16 +184,22 @@ pub struct PointerRead<'a> {
     pub pointer: Option<&'a str>,
     /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
+    /// Whether the tokens left in the turn cut the excerpt.
+    pub is_cut: bool,
     /// The agents above it, its parent first.
     pub ancestors: &'a [Ancestor],
     /// The current time.
     pub now: Timestamp,
 }
 
-/// Decides whether a read is permitted. A named grant must be valid. Without one, the budget pays;
-/// if the budget refuses, the reader's grant for this pointer pays (of several in `open`, the one
-/// that expires first). The agents above the reader limit what budgets and agents' grants pay for,
-/// but not what the user granted.
+/// With fewer tokens left, a turn reads nothing that they would cut: so little text says nothing,
+/// and would count as a whole read.
+const MIN_CUT_TOKENS: u32 = 32;
+
+/// Decides whether a read is permitted. A named grant must be valid. Without one, the budget pays
+/// for what it can pay whole. What it refuses or would cut, the reader's grant for this pointer pays
+/// if it allows more (of several in `open`, the one that expires first). The agents above the reader
+/// limit what budgets and agents' grants pay for, but not what the user granted.
 pub fn admit_read(
     reading: PointerRead<'_>,
     limits: &DerefLimits,
@@ -202,19 +210,22 @@ pub fn admit_read(
     if let Some(named) = named {
         return allowance_of(named, reading);
     }
-    let own = admit_by_budget(limits, spent, reading.kind);
-    own.and_then(|own| bound_by_ancestors(own, PaidBy::Budget, reading))
-        .or_else(|refusal| {
-            let serving = open.iter().filter_map(|it| {
-                allowance_of(it, reading)
-                    .ok()
-                    .map(|allowance| (it, allowance))
-            });
-            serving
-                .min_by_key(|(it, _)| (it.expires_at, it.id.clone()))
-                .map(|it| it.1)
-                .ok_or(refusal)
-        })
+    let budget = admit_by_budget(limits, spent, reading.kind);
+    let is_remnant = spent.tokens > 0 && budget.as_ref().is_ok_and(|it| *it < MIN_CUT_TOKENS);
+    let own = budget.and_then(|own| bound_by_ancestors(own, PaidBy::Budget, reading));
+    let left = own.as_ref().map_or(0, |it| it.tokens);
+    if own.is_ok() && !reading.is_cut {
+        return own;
+    }
+    let serving = open.iter().filter_map(|grant| {
+        let allowance = allowance_of(grant, reading).ok()?;
+        (allowance.tokens > left).then_some((grant, allowance))
+    });
+    match serving.min_by_key(|(it, _)| (it.expires_at, it.id.clone())) {
+        Some((_, allowance)) => Ok(allowance),
+        None if own.is_ok() && is_remnant => Err(refuse_tokens(spent.tokens, limits.tokens)),
+        None => own,
+    }
 }
 
 /// Returns what a grant allows for a read. Refuses another agent's grant as if it did not exist.

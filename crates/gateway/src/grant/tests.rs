@@ -201,6 +201,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
             agent: &agent,
             pointer: Some(&pointer),
             kind: PointerType::Repo,
+            is_cut: false,
             ancestors: &[],
             now: at(when),
         };
@@ -231,6 +232,7 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
         agent: &agent,
         pointer: Some(&pointer),
         kind: PointerType::Repo,
+        is_cut: false,
         ancestors: &[],
         now: at(0),
     };
@@ -261,6 +263,44 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
         (figures["repo_spans"].used, figures["repo_spans"].limit),
         (3, 3)
     );
+}
+
+#[test]
+fn what_the_budget_would_cut_a_larger_grant_pays() {
+    let limits = DerefLimits::default();
+    let pointer = address();
+    let agent = id("child");
+    let of_300 = Ok(PaidBy::Grant("g1".to_owned()));
+    for (tokens_spent, is_cut, open, want) in [
+        (1000, false, vec![grant()], Ok(PaidBy::Budget)),
+        (1000, true, vec![grant()], of_300.clone()),
+        // The budget allows more than the grant.
+        (800, true, vec![grant()], Ok(PaidBy::Budget)),
+        (1000, true, vec![], Ok(PaidBy::Budget)),
+        // Two tokens left read what fits in them, and nothing that they would cut.
+        (1198, false, vec![], Ok(PaidBy::Budget)),
+        (1198, true, vec![], Err(Code::DerefDenied)),
+        (1198, true, vec![grant()], of_300),
+    ] {
+        let reading = PointerRead {
+            agent: &agent,
+            pointer: Some(&pointer),
+            kind: PointerType::Repo,
+            is_cut,
+            ancestors: &[],
+            now: at(0),
+        };
+        let spent = Spend {
+            tokens: tokens_spent,
+            ..Spend::default()
+        };
+        let paid = admit_read(reading, &limits, &spent, None, &open);
+        assert_eq!(
+            paid.map(|it| it.paid).map_err(|it| it.code),
+            want,
+            "{tokens_spent} {is_cut}"
+        );
+    }
 }
 
 #[test]

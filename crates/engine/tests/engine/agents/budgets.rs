@@ -174,3 +174,54 @@ fn what_is_cut_can_be_read_on() {
         assert_eq!(text + &read.excerpt, whole);
     }
 }
+
+/// A few tokens left are no read: a text that they would cut is refused, with a reason requested,
+/// and read by the grant.
+#[test]
+fn a_remnant_of_the_tokens_is_spent_on_nothing_that_it_would_cut() {
+    let (_sandbox, engine) = open_family();
+    open_agent(&engine, &USER, "eve", None).unwrap();
+    let eve = agent_named("eve");
+    let read = |max_tokens: Option<u32>| {
+        let deref = Deref {
+            pointer: PointerInput::Text("repo:src/lib.rs@HEAD".to_owned()),
+            max_tokens,
+            turn: None,
+            budget_token: None,
+            reason: Some("I change its order.".to_owned()),
+        };
+        engine.0.ask(&eve, ask::Deref(deref))
+    };
+    read(Some(600)).unwrap();
+    let spent = read(Some(590)).unwrap().budget.unwrap();
+    let used = spent.tokens.used;
+    assert!((1169..1200).contains(&used), "{used}");
+    let refusal = refused(read(None), Code::DerefDenied);
+    let remedy = refusal.remedy.unwrap();
+    assert_eq!(remedy.figures["tokens"].used, u64::from(used));
+    assert!(remedy.request.is_some(), "it becomes a request");
+    let told = engine.status(&eve).unwrap().budget.unwrap();
+    assert_eq!(told.repo_spans.used, 2, "a refusal costs nothing");
+    assert!(read(Some(10)).is_ok(), "it asked for no more");
+    issue_grant(&engine, &USER, grant_wanted("eve", "repo:src/lib.rs@HEAD")).unwrap();
+    let granted = read(None).unwrap();
+    assert!(granted.grant.is_some() && granted.tokens > 300);
+}
+
+/// A grant that allows more than the rest of the turn pays, so that what was granted is read.
+#[test]
+fn a_grant_pays_for_what_the_rest_of_the_turn_would_cut() {
+    let (_sandbox, engine) = open_family();
+    open_agent(&engine, &USER, "eve", None).unwrap();
+    let eve = agent_named("eve");
+    let whole = "repo:src/lib.rs@HEAD";
+    issue_grant(&engine, &USER, grant_wanted("eve", whole)).unwrap();
+    let first = engine.deref(&eve, POINTER).unwrap();
+    assert_eq!(first.grant, None, "the budget pays for a line");
+    let cut = engine.deref(&eve, whole).unwrap();
+    assert_eq!(
+        (cut.grant, cut.truncated),
+        (None, true),
+        "the budget has more than the grant"
+    );
+}
