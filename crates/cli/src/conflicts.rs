@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use engram_model::{
     Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate,
-    GateReply, Listed, ResolveReply, shell_quoted,
+    GateReply, How, Listed, ResolveReply, Settled, shell_quoted,
 };
 
 use crate::out::{in_quotes, one_line};
@@ -24,13 +24,17 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
         };
         let _ = write!(
             out,
-            "\n{}  {}, {}{allowed}\n  a {}\n  b {}",
+            "\n{}  {}, {}{allowed}{}{}",
             conflict.id,
             conflict.status,
             conflict.severity,
-            claim_text(&conflict.a),
-            claim_text(&conflict.b)
+            score_suffix(conflict),
+            why_line(conflict)
         );
+        for (name, side) in [("a", &conflict.a), ("b", &conflict.b)] {
+            let (claim, by) = (claim_text(side), one_line(&side.by));
+            let _ = write!(out, "\n  {name} {claim} ({by})");
+        }
     }
     if let (Some(more), Some(next)) = (page.omitted, &page.next) {
         let _ = write!(out, "\n\n{more} more: {}", next_page_command(asked, next));
@@ -94,16 +98,15 @@ fn heading(page: &ConflictsReply, listed: Listed) -> String {
 /// Renders both claims with their authors, why they cannot both hold, and what was decided.
 pub(crate) fn conflict_text(conflict: &Conflict) -> String {
     let mut out = format!(
-        "{}  {}, {}, {}, found {}",
+        "{}  {}, {}{}, {}, found {}{}",
         conflict.id,
         conflict.status,
         conflict.severity,
+        score_suffix(conflict),
         conflict.tier,
-        conflict.found_at.strftime("%Y-%m-%d %H:%M:%S")
+        conflict.found_at.strftime("%Y-%m-%d %H:%M:%S"),
+        why_line(conflict)
     );
-    if !conflict.why.is_empty() {
-        let _ = write!(out, "\n  {}", one_line(&conflict.why));
-    }
     for (name, side) in [("a", &conflict.a), ("b", &conflict.b)] {
         let _ = write!(
             out,
@@ -124,7 +127,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         let _ = write!(
             out,
             "\n{}{}{}, {}{}",
-            settled.how,
+            how_text(settled),
             match (conflict.winner(), settled.merged) {
                 (Some(side), _) if side.id == conflict.a.id => ": a".to_owned(),
                 (Some(_), _) => ": b".to_owned(),
@@ -150,6 +153,29 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         );
     }
     out
+}
+
+fn score_suffix(conflict: &Conflict) -> String {
+    let score = conflict.score;
+    score.map_or_else(String::new, |it| format!(", score {it:.2}"))
+}
+
+/// The line that says why both claims cannot hold, if that is known.
+fn why_line(conflict: &Conflict) -> String {
+    if conflict.why.is_empty() {
+        return String::new();
+    }
+    format!("\n  {}", one_line(&conflict.why))
+}
+
+/// How a conflict ended. Whoever forgets a claim is recorded, so that nobody did says that the
+/// verdict on another conflict ended it.
+fn how_text(settled: &Settled) -> &'static str {
+    if settled.how == How::Forgotten && settled.by.is_empty() {
+        "closed: the verdict on another conflict ended a claim"
+    } else {
+        settled.how.as_str()
+    }
 }
 
 /// Renders the conflicts that shut the gate, with the details of those in `known`.

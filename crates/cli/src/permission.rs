@@ -7,6 +7,8 @@ use engram_model::{
     RequestTold, RequestsReply, format_count,
 };
 
+use jiff::Timestamp;
+
 use crate::out::{in_quotes, one_line};
 
 pub(crate) fn budgets_text(reply: &BudgetsReply) -> String {
@@ -22,7 +24,7 @@ pub(crate) fn budgets_text(reply: &BudgetsReply) -> String {
             of("events", budget.sam_items),
         ];
         format!(
-            "{}\n  {}; grants: {} open, {} spent; refused {}",
+            "{}\n  {}; grants: {} open, {} spent; refused {}; {}",
             one_line(agent_text(
                 &budget.label,
                 &budget.agent,
@@ -31,11 +33,20 @@ pub(crate) fn budgets_text(reply: &BudgetsReply) -> String {
             meters.join(", "),
             budget.grants.open,
             budget.grants.spent,
-            format_count(budget.refusals.into(), ("time", "times"))
+            format_count(budget.refusals.into(), ("time", "times")),
+            end_of_turn(budget.until)
         )
     };
     let lines: Vec<String> = reply.agents.iter().map(line).collect();
     lines.join("\n")
+}
+
+/// Says when a turn ends, or ended, unless the agent calls again.
+pub(crate) fn end_of_turn(until: Timestamp) -> String {
+    if until == Timestamp::MAX {
+        return "its turn does not end".to_owned();
+    }
+    format!("turn until {} UTC", until.strftime("%Y-%m-%d %H:%M:%S"))
 }
 
 /// Describes an agent: its name, its handle if that differs, and its role.

@@ -415,11 +415,11 @@ fn agents_text(page: &AgentsReply) -> String {
             None => ("-".repeat(19), "nothing yet"),
         };
         format!(
-            "{at}  {}\n  last: {did}, {} stored, {}; turn until {} UTC",
+            "{at}  {}\n  last: {did}, {} stored, {}; {}",
             one_line(&who),
             agent.stored,
             spending_text(&agent.budget),
-            agent.until.strftime("%H:%M:%S")
+            permission::end_of_turn(agent.until)
         )
     };
     let rows = agent_rows(page.agents.clone());

@@ -36,7 +36,7 @@ pub use agents::{
     GrantState, GrantTold, GrantWanted, GrantsReply, Hook, HookEvent, HookReply, Message,
     MessageGrant, NextTurn, ParentMessage, RagExcerpt, RagFound, RagReply, RagResult, RequestState,
     RequestTold, RequestsReply, SamRead, SamReply, Saved, SentTo, ShownBrief, Timeline, TimelineOf,
-    Turned, WhichRequests, agent_rows, newest_of_rows, successor_of,
+    Turned, WhichRequests, agent_rows, handles_of_row, newest_of_rows, successor_of,
 };
 pub use call::Call;
 pub use change::{Change, Entry};

@@ -78,6 +78,8 @@ fn permissions_as_the_command_prints_them() {
     let error: Value = serde_json::from_str(&refused.err).unwrap();
     assert_eq!(error["error"]["figures"]["repo_spans"]["limit"], 3);
     let budget = sandbox.json(&["budget", "--agent", "ada"]);
+    let told = sandbox.run(&["budget", "--agent", "ada"]).out;
+    assert!(told.contains("; turn until 20"), "{told}");
     let ada = &budget["agents"][0];
     let mut found = keys(ada);
     found.sort();

@@ -81,9 +81,11 @@ fn an_allowance_is_marked_and_taken_back() {
     sandbox.json(&["conflicts", "allow", &id, "--why", "Known."]);
     let listed = sandbox.run(&["conflicts"]).out;
     assert!(
-        listed.contains(&format!("{id}  open, high, allowed")),
+        listed.contains(&format!("{id}  open, high, allowed, score ")),
         "{listed}"
     );
+    assert!(listed.contains("3 or 30 minutes"), "says why: {listed}");
+    assert!(listed.contains("30 minutes. (user)"), "{listed}");
     let undone = sandbox.run(&["resolve", &id, "--undo", "--json"]);
     undone.refused("NOT_FOUND");
     let hint = undone.error()["hint"].to_string();

@@ -22,6 +22,7 @@ use engram_model::{
     operation::{Agent, Refused},
 };
 use engram_store::{FamilyOf, Reader};
+use jiff::{SignedDuration, Timestamp};
 
 /// The most agents that are listed.
 const MAX_LISTED: usize = 200;
@@ -72,6 +73,7 @@ pub(crate) fn agent_budget(
 ) -> Result<AgentBudget, Refusal> {
     let now = cx.engine.world.now();
     let limits = cx.engine.limits_of(tx, &agent.handle)?;
+    let idle = SignedDuration::from_secs(limits.deref.turn_idle_seconds);
     let spent = tx.spend(&agent.handle, &agent.turn)?;
     let shown = budget_of(&limits.deref, &spent, &agent.turn);
     let mut open = 0;
@@ -96,6 +98,8 @@ pub(crate) fn agent_budget(
             spent: tx.grants().count_spent(&agent.handle)?,
         },
         refusals: tx.refusals(&agent.handle, &agent.turn)?,
+        // A turn may be configured never to end.
+        until: agent.last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
         turn: agent.turn,
         agent: agent.handle,
     })

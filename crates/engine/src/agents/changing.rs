@@ -2,13 +2,14 @@
 //! call.
 
 use engram_model::{
-    AgentChange, AgentEdit, Answered, GrantState, Operation, Refusal,
+    AgentChange, AgentEdit, AgentId, Answered, GrantState, Operation, ProjectId, Refusal,
+    handles_of_row,
     operation::{Agent, Denied},
 };
 use engram_store::Reader;
 
 use crate::{
-    agents::opening::{unknown_agent, validated_agent_name},
+    agents::opening::{list_agents, unknown_agent, validated_agent_name},
     context::{
         Context, author,
         caller::agent_in_project,
@@ -18,7 +19,8 @@ use crate::{
     decide,
 };
 
-/// Renames, hides, shows or closes an agent of this project.
+/// Renames, hides, shows or closes an agent of this project. The connections that lists show as one
+/// row are hidden, shown and closed together; the name of a row is that of its newest connection.
 pub(crate) fn change_agent(cx: &Context<'_>, ask: AgentChange) -> Result<Answered, Refusal> {
     let what = match ask.what {
         AgentEdit::Rename(name) => AgentEdit::Rename(validated_agent_name(&name)?),
@@ -26,30 +28,49 @@ pub(crate) fn change_agent(cx: &Context<'_>, ask: AgentChange) -> Result<Answere
     };
     let active = cx.active_project(true)?;
     let by = author::author_of(cx, None)?;
+    let handles = match what {
+        AgentEdit::Rename(_) => vec![ask.agent.clone()],
+        _ => handles_of_row(list_agents(cx)?.agents, &ask.agent),
+    };
     decide::plan_and_commit(cx, &active, |tx, _| {
-        let found = agent_in_project(tx, active.project, &ask.agent)?;
-        let agent = found.ok_or_else(|| unknown_agent(&ask.agent))?;
-        if is_already(&agent, &what) {
-            return Ok(Plan::of(Vec::new(), ()));
+        let mut changes = Vec::new();
+        for handle in &handles {
+            changes.extend(change_of(cx, tx, active.project, handle, &what)?);
         }
-        if let AgentEdit::Rename(name) = &what {
-            TakenNames::of(tx, active.project)?.refuse_taken(tx, &agent, name)?;
-        }
-        let mut ended = match what {
-            AgentEdit::Close => what_closing_ends(cx, tx, &agent)?,
-            _ => Vec::new(),
-        };
-        ended.push(Operation::AgentChanged(Box::new(AgentChange {
-            agent: agent.handle,
-            what: what.clone(),
-        })));
-        let entries = ended.into_iter().map(|it| Planned::private(it, &by));
+        let entries = changes.into_iter().map(|it| Planned::private(it, &by));
         Ok(Plan::of(entries.collect(), ()))
     })?;
     Ok(Answered {
         id: ask.agent.0,
         state: what.state().to_owned(),
     })
+}
+
+/// The operations that change one agent; none if it is so already.
+fn change_of(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    project: ProjectId,
+    handle: &AgentId,
+    what: &AgentEdit,
+) -> Result<Vec<Operation>, Refusal> {
+    let found = agent_in_project(tx, project, handle)?;
+    let agent = found.ok_or_else(|| unknown_agent(handle))?;
+    if is_already(&agent, what) {
+        return Ok(Vec::new());
+    }
+    if let AgentEdit::Rename(name) = what {
+        TakenNames::of(tx, project)?.refuse_taken(tx, &agent, name)?;
+    }
+    let mut operations = match what {
+        AgentEdit::Close => what_closing_ends(cx, tx, &agent)?,
+        _ => Vec::new(),
+    };
+    operations.push(Operation::AgentChanged(Box::new(AgentChange {
+        agent: agent.handle,
+        what: what.clone(),
+    })));
+    Ok(operations)
 }
 
 fn is_already(agent: &Agent, what: &AgentEdit) -> bool {

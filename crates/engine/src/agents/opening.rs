@@ -7,7 +7,6 @@ use engram_model::{
     operation::{Agent, Opened, Topics},
 };
 use engram_store::{AgentActivity, Reader};
-use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     agents::budgets,
@@ -229,8 +228,6 @@ fn agent_status(
     seen: AgentActivity,
     taken: &TakenNames,
 ) -> Result<AgentStatus, Refusal> {
-    let limits = &cx.engine.config.limits.deref;
-    let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
     let last_call = seen.agent.last_call;
     let spent = budgets::agent_budget(cx, reader, seen.agent.clone(), taken)?;
     Ok(AgentStatus {
@@ -258,8 +255,7 @@ fn agent_status(
         inline_tokens: spent.inline_tokens,
         grants: spent.grants,
         refusals: spent.refusals,
-        // A turn may be configured never to end.
-        until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
+        until: spent.until,
         handle: seen.agent.handle,
     })
 }

@@ -75,6 +75,9 @@ pub struct AgentBudget {
     pub grants: GrantCount,
     /// How often a budget refused it in this turn.
     pub refusals: u32,
+    /// When the turn ends if the agent does not call again, or ended; not part of the JSON.
+    #[serde(skip)]
+    pub until: Timestamp,
 }
 
 /// How many grants an agent has.

@@ -57,6 +57,13 @@ pub fn successor_of(agents: Vec<AgentStatus>, handle: &AgentId) -> Option<AgentS
     newest.filter(|it| it.handle != *handle && !it.is_closed)
 }
 
+/// The handles of the row that this agent is in, oldest first; its own if it is in none.
+pub fn handles_of_row(agents: Vec<AgentStatus>, handle: &AgentId) -> Vec<AgentId> {
+    let rows = agent_rows(agents);
+    let row = rows.into_iter().find(|it| it.handles.contains(handle));
+    row.map_or_else(|| vec![handle.clone()], |it| it.handles)
+}
+
 /// Adds a newer connection to a row. A name that the user gave the row stays.
 fn join(row: &mut AgentRow, newer: AgentStatus) {
     let before = std::mem::replace(&mut row.agent, newer);

@@ -284,6 +284,21 @@ fn connections_of_one_client_count_once_and_hidden_agents_do_not() {
         sandbox.clock.turn(1);
     }
     assert_eq!((listed(&engine).len(), count()), (2, 1));
+    // They are hidden and closed together.
+    let newest = listed(&engine).remove(0).handle.0;
+    change(&engine, &USER, &newest, AgentEdit::Hide).unwrap();
+    assert!(listed(&engine).iter().all(|it| it.is_hidden));
+    change(&engine, &USER, &newest, AgentEdit::Show).unwrap();
+    change(&engine, &USER, &newest, AgentEdit::Close).unwrap();
+    assert!(
+        listed(&engine)
+            .iter()
+            .all(|it| it.is_closed && !it.is_hidden)
+    );
+    engine
+        .put(&engine.agent("codex"), draft("A retry waits 5 s."))
+        .unwrap();
+    assert_eq!(count(), 1);
     open_agent(&engine, &USER, "ada", None).unwrap();
     assert_eq!(count(), 2);
     change(&engine, &USER, "ada", AgentEdit::Hide).unwrap();

@@ -1,6 +1,6 @@
 //! Renames, hides and closes an agent.
 
-use engram_model::{AgentChange, AgentEdit, AgentRow, Refusal, ask};
+use engram_model::{AgentChange, AgentEdit, AgentRow, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state;
@@ -67,12 +67,9 @@ pub(super) fn leave(app: App) -> bool {
 fn save_name(app: App) {
     let agents = app.views.agents;
     let name = agents.name.get_untracked().unwrap_or_default();
-    let Some(mut row) = untrack(|| state::current_row(app)) else {
-        return;
-    };
-    // The name of the newest handle is that of the row.
-    row.handles.drain(..row.handles.len().saturating_sub(1));
-    change(app, row, AgentEdit::Rename(name), say::agents::RENAMED);
+    if let Some(row) = untrack(|| state::current_row(app)) {
+        change(app, row, AgentEdit::Rename(name), say::agents::RENAMED);
+    }
 }
 
 fn close(app: App) {
@@ -81,18 +78,19 @@ fn close(app: App) {
     }
 }
 
-/// Changes every handle of a row; shows a refusal beside the agent.
+/// Changes the agent of a row; shows a refusal beside the agent.
 fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
     if !app.batch.begin(done, 1) {
         return;
     }
     app.views.agents.refused.set(None);
     spawn_local(async move {
-        let changed = change_all(app, row, what).await;
+        let agent = row.agent.handle;
+        let changed = app.ask(ask::ChangeAgent(AgentChange { agent, what })).await;
         app.batch.end();
         app.stale.touch(Tag::Status);
         match changed {
-            Ok(()) => {
+            Ok(_) => {
                 leave(app);
                 room::focus_pane(app);
                 app.frame.say_final(done);
@@ -103,15 +101,6 @@ fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
             }
         }
     });
-}
-
-async fn change_all(app: App, row: AgentRow, what: AgentEdit) -> Result<(), Refusal> {
-    for agent in row.handles {
-        let what = what.clone();
-        app.ask(ask::ChangeAgent(AgentChange { agent, what }))
-            .await?;
-    }
-    Ok(())
 }
 
 /// The field for a name, the question before closing, or why something was refused.
