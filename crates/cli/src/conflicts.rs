@@ -123,6 +123,23 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
             let _ = write!(out, "\n  {}", one_line(pointer.to_string()));
         }
     }
+    for judged in &conflict.judged {
+        let _ = write!(
+            out,
+            "\n{} says: {}, {}{}",
+            name_or_nobody(&judged.by),
+            judged.verdict,
+            judged.at.strftime("%Y-%m-%d %H:%M:%S"),
+            reason_suffix(judged.why.as_deref())
+        );
+    }
+    if conflict.status == ConflictStatus::Possible {
+        let _ = write!(
+            out,
+            "\nsay what holds: engram resolve {} --contradicts or --compatible",
+            conflict.id
+        );
+    }
     if let Some(settled) = &conflict.settled {
         let _ = write!(
             out,

@@ -189,8 +189,8 @@ fn put_text(put: &PutReply) -> String {
         let (by, claim) = (one_line(&near.by), one_line(&near.claim));
         let _ = write!(
             out,
-            "\n  may be about the same: {by} says in engram {}: {claim}",
-            near.id
+            "\n  may be about the same: {by} says in engram {}: {claim}\n    if you know: engram resolve {} --contradicts or --compatible",
+            near.id, near.conflict
         );
     }
     let told = put

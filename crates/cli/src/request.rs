@@ -9,8 +9,8 @@ use engram_engine::{MESSAGE_BYTES, World};
 use engram_model::{
     Adoption, AgentChange, AgentEdit, AgentId, Allow, BudgetOf, Caller, Check, Code,
     ConflictFilter, DenyAnswer, Deref, Draft, EngramId, Feed, GateCheck, GrantAnswer, GrantWanted,
-    Listed, Note, Opening, Pinning, PointerInput, Promote, Query, Refusal, Request, Resolve,
-    Sending, Settle, Unpinning, WhichRequests, parse_past_time,
+    Listed, Note, Opening, PairVerdict, Pinning, PointerInput, Promote, Query, Refusal, Request,
+    Resolve, Sending, Settle, Unpinning, WhichRequests, parse_past_time,
 };
 use serde_json::Value;
 
@@ -284,6 +284,8 @@ fn resolve_of(resolve: &ResolveArgs) -> Result<Resolve, Refusal> {
         },
         (_, Some(text)) => Settle::Merge(text.clone()),
         _ if resolve.dismiss => Settle::Dismiss,
+        _ if resolve.contradicts => judge(PairVerdict::Contradicts),
+        _ if resolve.compatible => judge(PairVerdict::Compatible),
         _ => Settle::Undo,
     };
     Ok(Resolve {
@@ -291,6 +293,10 @@ fn resolve_of(resolve: &ResolveArgs) -> Result<Resolve, Refusal> {
         how,
         why: resolve.why.clone(),
     })
+}
+
+fn judge(verdict: PairVerdict) -> Settle {
+    Settle::Judge { verdict, key: None }
 }
 
 fn brief_request_of(verb: Option<&BriefVerb>) -> Request {

@@ -27,7 +27,7 @@ use crate::{
         put::{self, Occasion},
         read, reword, sample, search,
     },
-    conflicts::{gate, list, near},
+    conflicts::{gate, list},
     context::{Context, caller::is_token, names},
     evidence::health,
     follow::promotion::PromoteFollower,
@@ -180,15 +180,12 @@ impl Answers for Answering<'_> {
     fn put(&self, draft: Box<Draft>) -> Result<PutReply, Refusal> {
         // A to-do of the user is a request, so it needs no evidence.
         let asks = *self.0.caller == Caller::User && draft.kind == Some(Kind::Todo);
-        let reply = if asks && draft.pointers.is_empty() {
+        if asks && draft.pointers.is_empty() {
             let draft = *draft;
-            put::commit_claim(self.0, Commit { draft, words: None })?
+            put::commit_claim(self.0, Commit { draft, words: None })
         } else {
-            put::put_claim(self.0, *draft, None, Occasion::Said)?
-        };
-        let reply = near::with_nearest(self.0, reply);
-        served::note_near(self.0, &reply.near)?;
-        Ok(reply)
+            put::put_claim(self.0, *draft, None, Occasion::Said)
+        }
     }
 
     fn commit(&self, commit: Box<Commit>) -> Result<PutReply, Refusal> {

@@ -25,6 +25,9 @@ words!(
         Dismissed = "dismissed",
         /// It ended by itself, with a side.
         Closed = "closed",
+        /// Both sides are near each other and hold, and nobody has judged whether they contradict
+        /// each other. It is no conflict yet: it has no report and shuts no gate.
+        Possible = "possible",
     }
 );
 
@@ -56,6 +59,23 @@ words!(
         CrossScope = "tier2b_cross_scope",
         /// A large language model's judgement.
         Llm = "tier3_llm",
+        /// An agent's word on a pair that it was shown. The conflict has no report and shuts no gate
+        /// until a person agrees.
+        Agent = "agent",
+    }
+);
+
+words!(
+    /// What somebody says of two claims that are near each other.
+    PairVerdict {
+        /// They cannot both hold.
+        Contradicts = "contradicts",
+        /// The newer one replaces the older one.
+        Replaces = "replaces",
+        /// They say the same.
+        Same = "same",
+        /// Both can hold.
+        Compatible = "compatible",
     }
 );
 
@@ -90,7 +110,9 @@ words!(
         Dismissed = "dismissed",
         /// Those that ended by themselves.
         Closed = "closed",
-        /// Every one.
+        /// Pairs of near claims that nobody has judged: no conflicts yet.
+        Possible = "possible",
+        /// Every one, except for the possible ones.
         All = "all",
     }
 );
@@ -99,7 +121,8 @@ impl Listed {
     /// Whether conflicts of this status are listed.
     pub fn admits(self, status: ConflictStatus) -> bool {
         match self {
-            Self::All => true,
+            Self::All => status != ConflictStatus::Possible,
+            Self::Possible => status == ConflictStatus::Possible,
             Self::Open => status == ConflictStatus::Open,
             Self::Resolved => status == ConflictStatus::Resolved,
             Self::Dismissed => status == ConflictStatus::Dismissed,
@@ -136,6 +159,9 @@ pub struct Conflict {
     pub settled: Option<Settled>,
     /// Who let it pass the gate; null if nobody did.
     pub allowed: Option<Allowed>,
+    /// What agents and people said of the pair, in this order; absent if nobody did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<PairAnswer>,
 }
 
 impl Conflict {
@@ -203,6 +229,20 @@ pub struct Settled {
     /// Of a merge: the claim that replaced both sides, as far as the reader may see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<EngramId>,
+}
+
+/// What somebody said of a pair of near claims.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PairAnswer {
+    /// Who, as a person would name them.
+    pub by: String,
+    /// What.
+    pub verdict: PairVerdict,
+    /// When.
+    pub at: Timestamp,
+    /// The reason that was given; null where none was, or once it was erased.
+    pub why: Option<String>,
 }
 
 /// The verdict that ended a claim.
@@ -358,6 +398,15 @@ pub enum Settle {
     MergedBy(EngramId),
     /// It is not a conflict.
     Dismiss,
+    /// What the caller says of a pair of near claims.
+    Judge {
+        /// That.
+        verdict: PairVerdict,
+        /// The pair, by the key with which the reply to the caller's commit showed it; absent if
+        /// the conflict's id names it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
     /// The verdict is undone: the claims that it closed hold again, as new versions.
     Undo,
 }

@@ -43,7 +43,7 @@ pub use change::{Change, Entry};
 pub use conflict::{
     Allow, Allowed, CONFLICTS_ON_PAGE, Conflict, ConflictFilter, ConflictSide, ConflictStatus,
     ConflictsReply, Gate, GateCheck, GateReply, How, Listed, Lost, MAX_CONFLICTS_ON_PAGE,
-    RISK_POINTERS, Resolve, ResolveReply, Settle, Settled, Severity, Tier,
+    PairAnswer, PairVerdict, RISK_POINTERS, Resolve, ResolveReply, Settle, Settled, Severity, Tier,
 };
 pub use connection::{
     ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,

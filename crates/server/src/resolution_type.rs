@@ -1,10 +1,10 @@
 //! The words with which an agent or an orchestrator settles a conflict, over MCP and over HTTP.
 
-use engram_model::{Code, EngramId, Refusal, Settle};
+use engram_model::{Code, EngramId, PairVerdict, Refusal, Settle};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a conflict is settled.
+/// How a conflict is settled, or what is said of a possible one.
 #[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[schemars(rename = "Way")]
 #[serde(rename_all = "snake_case")]
@@ -14,6 +14,10 @@ pub(crate) enum ResolutionType {
     Dismissed,
     LastWriter,
     HigherConfidence,
+    Contradicts,
+    Replaces,
+    Same,
+    Compatible,
 }
 
 impl ResolutionType {
@@ -39,6 +43,15 @@ impl ResolutionType {
             (Self::Dismissed, ..) => Ok(Settle::Dismiss),
             (Self::LastWriter, ..) => Ok(Settle::Newer),
             (Self::HigherConfidence, ..) => Ok(Settle::Surer),
+            (Self::Contradicts, ..) => Ok(judge(PairVerdict::Contradicts)),
+            (Self::Replaces, ..) => Ok(judge(PairVerdict::Replaces)),
+            (Self::Same, ..) => Ok(judge(PairVerdict::Same)),
+            (Self::Compatible, ..) => Ok(judge(PairVerdict::Compatible)),
         }
     }
+}
+
+/// A word on the pair that a conflict's id names.
+fn judge(verdict: PairVerdict) -> Settle {
+    Settle::Judge { verdict, key: None }
 }

@@ -28,7 +28,9 @@ mod journal;
 mod tables;
 mod until;
 
-pub use conflicts::{Attribution, ListedConflict, Pair, Report, audience, conflict_id, side};
+pub use conflicts::{
+    Attribution, ListedConflict, NearPairs, Pair, Report, audience, conflict_id, side,
+};
 pub use doorbell::{Doorbell, Listener};
 pub use error::StoreError;
 pub use files::{

@@ -41,6 +41,7 @@ const STARTS_PROGRAMS: &[&str] = &[
 /// journal, followers' tables, and homes that are created, migrated or rebuilt.
 const WRITES_TABLES: &[&str] = &[
     "journal/agents.rs",
+    "journal/conflicts.rs",
     "apply.rs",
     "beside.rs",
     "carry.rs",

@@ -20,7 +20,7 @@ pub(crate) struct ConflictListArgs {
     /// Only this topic and those below it
     #[arg(long)]
     pub(crate) topic: Option<String>,
-    /// open, resolved, dismissed, closed or all [default: open]
+    /// open, resolved, dismissed, closed, possible or all [default: open]
     #[arg(long)]
     pub(crate) status: Option<Listed>,
     /// high, medium or low: this or worse [default: all; high with --gate]
@@ -57,7 +57,7 @@ pub(crate) enum ConflictsVerb {
 }
 
 #[derive(Args, Debug)]
-#[command(group = clap::ArgGroup::new("verdict").required(true).args(["winner", "merge", "dismiss", "undo"]))]
+#[command(group = clap::ArgGroup::new("verdict").required(true).args(["winner", "merge", "dismiss", "undo", "contradicts", "compatible"]))]
 pub(crate) struct ResolveArgs {
     /// The conflict's id
     pub(crate) id: String,
@@ -73,6 +73,12 @@ pub(crate) struct ResolveArgs {
     /// Undo the verdict: the claims that it ended hold again
     #[arg(long)]
     pub(crate) undo: bool,
+    /// Of a possible conflict: the claims contradict each other
+    #[arg(long)]
+    pub(crate) contradicts: bool,
+    /// Of a possible conflict: both claims can hold
+    #[arg(long)]
+    pub(crate) compatible: bool,
     /// The reason, for the record
     #[arg(long)]
     pub(crate) why: Option<String>,

@@ -84,7 +84,10 @@ fn an_allowance_is_marked_and_taken_back() {
         listed.contains(&format!("{id}  open, high, allowed, score ")),
         "{listed}"
     );
-    assert!(listed.contains("3 minutes or 30 minutes"), "says why: {listed}");
+    assert!(
+        listed.contains("3 minutes or 30 minutes"),
+        "says why: {listed}"
+    );
     assert!(listed.contains("30 minutes. (user)"), "{listed}");
     let undone = sandbox.run(&["resolve", &id, "--undo", "--json"]);
     undone.refused("NOT_FOUND");

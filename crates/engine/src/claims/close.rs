@@ -36,15 +36,22 @@ pub(crate) fn forget_claim(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply
     close_window(cx, &engram)
 }
 
-/// Closes the window of a version that the caller may see.
-pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetReply, Refusal> {
+/// Refuses to end a version by hand, which only its author, the author's parent and the user may.
+pub(crate) fn refuse_retire(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+) -> Result<(), Refusal> {
     refuse_close(cx, engram)?;
     let author = engram.agent.as_ref();
-    let parent = cx.engine.store.read::<_, Refusal>(|tx| {
-        let author = author.map_or(Ok(None), |author| tx.agent(author))?;
-        Ok(author.and_then(|author| author.parent))
-    })?;
-    engram_gateway::refuse_retire(cx.caller, author, parent.as_ref())?;
+    let known = author.map_or(Ok(None), |author| tx.agent(author))?;
+    let parent = known.and_then(|author| author.parent);
+    engram_gateway::refuse_retire(cx.caller, author, parent.as_ref())
+}
+
+/// Closes the window of a version that the caller may see.
+pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetReply, Refusal> {
+    cx.engine.store.read(|tx| refuse_retire(cx, tx, engram))?;
     let id = engram.id;
     let shareable = engram.scope != Scope::Run;
     record_in_project(cx, id, engram.project, shareable, |tx| {

@@ -1,5 +1,7 @@
 //! Put: gathers the evidence, plans, and commits once.
 
+use std::cell::OnceCell;
+
 use crate::{
     agents::served,
     claims::{
@@ -11,6 +13,7 @@ use crate::{
     conflicts::{
         findings::{self, CompareOptions, TOLD},
         list,
+        near::{self, Nearest},
         risks::refuse_open_report,
     },
     context::{
@@ -58,6 +61,9 @@ pub(crate) struct PreparedClaim<'a> {
     /// Who puts it: the author, except for a confirmation.
     by: String,
     content_hash: String,
+    /// The claims that are near it, once the first plan has looked for them. A second plan, made
+    /// under the write lock, does not look again.
+    nearest: OnceCell<Nearest>,
 }
 
 /// Stores a claim. Without a pointer, or with its evidence in words, it points to the event of
@@ -103,6 +109,7 @@ pub(crate) fn put_claim(
         ..decided.answer
     };
     served::note_findings(cx, &reply.findings)?;
+    served::note_near(cx, &reply.near)?;
     Ok(reply)
 }
 
@@ -134,6 +141,7 @@ pub(crate) fn prepare_claim<'a>(
         found,
         own,
         agent: cx.agent()?,
+        nearest: OnceCell::new(),
     })
 }
 
@@ -220,9 +228,16 @@ pub(crate) fn plan_claim(
         ..CompareOptions::of(now, &claim.by, &ending)
     };
     let compared = findings::compare_version(cx, tx, &engram, &options);
+    let nearest = claim
+        .nearest
+        .get_or_init(|| near::find_nearest(cx, tx, &engram));
+    let known = findings.iter().chain(&compared.findings);
+    let known = known.map(|it| it.id).collect();
+    let (near, proposed) = near::propose(tx, &engram, nearest, &known)?;
     let answer = PutReply {
         conflicts: compared.conflicts,
         due: compared.told_due(),
+        near,
         ..PutReply::of(&engram, [findings, compared.findings].concat())
     };
     let mut all = match &head {
@@ -231,6 +246,7 @@ pub(crate) fn plan_claim(
     };
     all.extend(claim_entries(tx, claim, engram, compared.due)?);
     all.extend(compared.entries);
+    all.extend(proposed);
     Ok(Plan::of(all, answer))
 }
 

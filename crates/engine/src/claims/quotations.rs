@@ -162,6 +162,7 @@ fn is_erased_along(kind: OperationKind) -> bool {
         OperationKind::Pinned
             | OperationKind::Requested
             | OperationKind::Denied
+            | OperationKind::Judged
             | OperationKind::Resolved
             | OperationKind::Allowed
     )

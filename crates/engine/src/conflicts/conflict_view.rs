@@ -7,10 +7,10 @@ use crate::{
     context::{names, visibility::Visibility},
 };
 use engram_model::{
-    Allowed, Conflict, ConflictSide, ConflictStatus, Engram, EngramId, How, OperationKind, Refusal,
-    Settled, operation::Contradiction,
+    Allowed, Conflict, ConflictSide, ConflictStatus, Engram, EngramId, How, OperationKind,
+    PairAnswer, Refusal, Settled, operation::Contradiction,
 };
-use engram_store::{Pair, Reader};
+use engram_store::{NearPairs, Pair, Reader};
 use jiff::Timestamp;
 
 /// A conflict, with data that only the engine needs.
@@ -85,6 +85,7 @@ pub(crate) fn visible_conflict(
         risk: report_of(tx, &pair, clock)?,
         settled,
         allowed: permit_of(tx, &pair)?,
+        judged: judgments_of(tx, &pair)?,
         a: shown_side(&a.voice, a.differs),
         b: shown_side(&b.voice, b.differs),
     };
@@ -140,18 +141,30 @@ fn state_of(
     clock: Timestamp,
 ) -> Result<(ConflictStatus, Option<Settled>), Refusal> {
     Ok(match pair.status {
-        ConflictStatus::Open | ConflictStatus::Closed if both_hold(tx, pair, clock)? => {
-            (ConflictStatus::Open, None)
+        ConflictStatus::Resolved | ConflictStatus::Dismissed => {
+            (pair.status, verdict_of(tx, pair, visibility)?)
         }
-        ConflictStatus::Open | ConflictStatus::Closed => {
+        status if both_hold(tx, pair, clock)? => (status, None),
+        _ => {
             let over = voices.into_iter().filter(|it| !it.holds_now(clock));
             let ends = over.map(|engram| end_of_side(tx, engram, visibility));
             let ends = ends.collect::<Result<Vec<_>, _>>()?;
             let first = ends.into_iter().min_by_key(|it| it.at);
             (ConflictStatus::Closed, first)
         }
-        status => (status, verdict_of(tx, pair, visibility)?),
     })
+}
+
+/// What was said of the pair while it was only near, or since.
+fn judgments_of(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<PairAnswer>, Refusal> {
+    let said = NearPairs::of(tx).judgments(pair.id)?.into_iter();
+    let judged = said.map(|(by, judgment)| PairAnswer {
+        by: names::author_of_entry(&by),
+        verdict: judgment.verdict,
+        at: by.at,
+        why: by.why.filter(|it| !it.is_empty()),
+    });
+    Ok(judged.collect())
 }
 
 /// Who let a conflict pass the gate, and why.

@@ -313,6 +313,6 @@ pub(crate) fn author_in_words(engram: &Engram) -> String {
     name_in_words(&names::author_of(engram)).to_owned()
 }
 
-pub(super) fn name_in_words(by: &str) -> &str {
+pub(crate) fn name_in_words(by: &str) -> &str {
     if by.is_empty() { "the user" } else { by }
 }

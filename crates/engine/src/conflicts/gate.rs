@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::{
-    conflicts::{lifecycle::allowance, list::listed_conflicts},
+    conflicts::{lifecycle::allowance, list::listed_conflicts, risks::is_unconfirmed},
     context::Context,
 };
 use engram_model::{Code, ConflictFilter, ConflictId, Gate, GateCheck, GateReply, Refusal};
@@ -43,10 +43,11 @@ pub(crate) fn check_gate(cx: &Context<'_>, check: GateCheck) -> Result<GateReply
             } else {
                 None
             };
-            if pair
-                .map_or(Ok(None), |pair| allowance(tx, &pair))?
-                .is_none()
-            {
+            let is_allowed = match pair {
+                Some(pair) => allowance(tx, &pair)?.is_some(),
+                None => false,
+            };
+            if !is_allowed && !is_unconfirmed(tx, bar.id)? {
                 bars.push(bar);
             }
         }

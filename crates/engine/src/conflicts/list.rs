@@ -268,6 +268,7 @@ pub(super) fn listed_conflicts(
         Listed::Closed => (Some(ConflictStatus::Open), Some(false)),
         Listed::Resolved => (Some(ConflictStatus::Resolved), None),
         Listed::Dismissed => (Some(ConflictStatus::Dismissed), None),
+        Listed::Possible => (Some(ConflictStatus::Possible), Some(true)),
         Listed::All => (None, None),
     };
     let mut found = tx.conflicts_listed(project, status, holds, visibility.run(), clock)?;

@@ -1,14 +1,18 @@
 //! The claims of others that are nearest to a new one, for its reply. Nearness proposes and judges
-//! nothing: such a pair is no conflict, has no report and shuts no gate.
+//! nothing: such a pair is a possible conflict, has no report and shuts no gate. Its author and a
+//! person may answer for it.
 //!
-//! The search runs after the claim is stored, so no writer waits for it, and a failure costs only
-//! the proposal.
+//! The search runs before the write lock is taken, so no other writer waits for it, and a failure
+//! costs only the proposal.
 
 use std::collections::{HashMap, HashSet};
 
 use engram_consistency::near::{self, NEAR, Sought};
-use engram_model::{Engram, EngramId, MAX_NEAR, MemoryOp, NearClaim, PutReply, Refusal};
-use engram_store::{Reader, RelatedVersions, StoreError, Traits, conflict_id, side};
+use engram_model::{
+    ConflictId, Engram, EngramId, MAX_NEAR, NearClaim, Operation, Refusal, Severity, Tier,
+    operation::Contradiction,
+};
+use engram_store::{NearPairs, Reader, RelatedVersions, StoreError, Traits, conflict_id, side};
 
 use crate::{
     Engine,
@@ -18,7 +22,7 @@ use crate::{
         judging::{is_comparable, is_other_author, run_of},
         risks::is_report,
     },
-    context::Context,
+    context::{Context, plan::Planned},
 };
 
 /// The most words of the claim by which others are sought, the rarest first; and the most versions
@@ -32,42 +36,32 @@ const MAX_UNDER_WORD: usize = 500;
 const MAX_READ: usize = 240;
 const MAX_COMPARED: usize = 24;
 
-/// Adds the nearest claims to the reply for a stored claim.
-pub(crate) fn with_nearest(cx: &Context<'_>, mut reply: PutReply) -> PutReply {
-    if reply.memory_op != MemoryOp::None && reply.is_of_version() {
-        let known = reply.findings.iter().map(|it| it.id).collect();
-        reply.near = nearest_claims(cx, reply.id, &known);
-    }
-    reply
-}
+/// How often one claim is proposed without an answer before it yields to others.
+const MAX_UNANSWERED: usize = 20;
 
-/// Finds the claims nearest to a stored one, among those by others that hold and that its author
-/// may see. Leaves out claims that the reply already names (`known`) and pairs whose conflict was
-/// found before.
-fn nearest_claims(cx: &Context<'_>, id: EngramId, known: &HashSet<EngramId>) -> Vec<NearClaim> {
-    let found = cx.engine.store.read::<_, Refusal>(|tx| {
-        let engram = tx.engram(id)?.filter(is_comparable);
-        engram.map_or(Ok(Vec::new()), |engram| search(cx, tx, &engram, known))
-    });
-    found.unwrap_or_else(|error| {
-        tracing::warn!(%error, %id, "cannot look for the nearest claims");
+/// Claims that are near a new one, and how near, nearest first.
+pub(crate) type Nearest = Vec<(f32, Engram)>;
+
+/// Finds the claims nearest to one that is about to be stored, among those by others that hold and
+/// that its author may see.
+pub(crate) fn find_nearest(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Nearest {
+    if !is_comparable(engram) {
+        return Vec::new();
+    }
+    search(cx, tx, engram).unwrap_or_else(|error| {
+        tracing::warn!(%error, id = %engram.id, "cannot look for the nearest claims");
         Vec::new()
     })
 }
 
-fn search(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    engram: &Engram,
-    known: &HashSet<EngramId>,
-) -> Result<Vec<NearClaim>, Refusal> {
+fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest, Refusal> {
     let own = cx.engine.caches.claims.parse_once(engram);
     let words = SoughtWords::look_up(cx.engine, tx, engram, &own.gist_keys)?;
     let sought = Sought::new(&own.gist, &words.having, words.all);
     let visibility = cx.visibility_in(engram.project)?;
     // As of the moment when it was stored.
     let clock = engram.recorded_at;
-    let mut near: Vec<(f32, Engram)> = Vec::new();
+    let mut near = Nearest::new();
     let mut compared = 0;
     for seq in words.most_shared(MAX_WORDS, FREQUENT)? {
         if compared == MAX_COMPARED {
@@ -79,7 +73,6 @@ fn search(
         let is_of_others = is_other_author(engram, &other, &engram.provenance.created_by);
         if other.lineage_id == engram.lineage_id
             || !is_of_others
-            || known.contains(&other.id)
             || !may_be_compared(&Traits::from(&other), engram, clock)
             || !is_comparable(&other)
             || !visibility.may_see(&other)
@@ -94,27 +87,44 @@ fn search(
         }
     }
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.seq.cmp(&a.1.seq)));
-    told(tx, engram, &near)
+    Ok(near)
 }
 
-/// The nearest claims, at most one per author and per side, without pairs whose conflict was found
-/// before.
-fn told(
+/// The near claims for the reply, and the entries of their possible conflicts: at most one claim of
+/// an author and of a side. Leaves out claims that the reply already names (`known`), pairs that are
+/// known, and claims that nobody answered for often enough.
+pub(crate) fn propose(
     tx: &Reader<'_>,
     engram: &Engram,
-    near: &[(f32, Engram)],
-) -> Result<Vec<NearClaim>, Refusal> {
+    near: &Nearest,
+    known: &HashSet<EngramId>,
+) -> Result<(Vec<NearClaim>, Vec<Planned>), Refusal> {
     let here = side(&engram.topic, &engram.claim);
-    let (mut found, mut sides, mut authors) = (Vec::new(), HashSet::new(), HashSet::new());
-    for (score, other) in near {
+    let (mut found, mut entries) = (Vec::new(), Vec::new());
+    let (mut sides, mut authors) = (HashSet::new(), HashSet::new());
+    let others = near
+        .iter()
+        .filter(|(_, other)| other.lineage_id != engram.lineage_id && !known.contains(&other.id));
+    for (score, other) in others {
         let there = side(&other.topic, &other.claim);
         let run = run_of([engram, other]);
         let conflict = conflict_id(engram.project, run, &here, &there);
         let by = author_in_words(other);
         let is_told = sides.contains(&there) || authors.contains(&by);
-        if is_told || tx.conflict(conflict)?.is_some() {
+        if is_told
+            || there == here
+            || tx.conflict(conflict)?.is_some()
+            || NearPairs::of(tx).count_unanswered(engram.project, &there, MAX_UNANSWERED)?
+                == MAX_UNANSWERED
+        {
             continue;
         }
+        let score = (f64::from(*score) * 100.0).round() / 100.0;
+        entries.push(proposal(
+            conflict,
+            [(&here, engram), (&there, other)],
+            score,
+        ));
         sides.insert(there);
         authors.insert(by.clone());
         found.push(NearClaim {
@@ -122,13 +132,30 @@ fn told(
             conflict,
             claim: other.claim.clone(),
             by,
-            score: (f64::from(*score) * 100.0).round() / 100.0,
+            score,
         });
         if found.len() == MAX_NEAR {
             break;
         }
     }
-    Ok(found)
+    Ok((found, entries))
+}
+
+/// The entry that makes a pair a possible conflict.
+fn proposal(id: ConflictId, mut pair: [(&String, &Engram); 2], score: f64) -> Planned {
+    pair.sort_by_key(|it| it.0);
+    let proposed = Contradiction {
+        id,
+        sides: pair.map(|it| it.0.clone()),
+        engrams: pair.map(|it| it.1.id),
+        tier: Tier::Agent,
+        severity: Severity::Medium,
+        score: Some(score),
+        differs: Default::default(),
+        risk: None,
+        why: String::new(),
+    };
+    Planned::private(Operation::Proposed(Box::new(proposed)), "")
 }
 
 /// The words of a claim, and where else they are.

@@ -19,9 +19,10 @@ use crate::{
 };
 use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, EngramId, JournalTime, Kind, LineageId, Operation,
-    Provenance, RISK_POINTERS, Record, Refusal, Scope, Source, operation::Contradiction, shorten,
+    Provenance, RISK_POINTERS, Record, Refusal, Scope, Source, Tier, operation::Contradiction,
+    shorten,
 };
-use engram_store::{Pair, Reader, side};
+use engram_store::{NearPairs, Pair, Reader, side};
 use jiff::Timestamp;
 
 /// The tag of an engram that reports a conflict.
@@ -100,6 +101,16 @@ pub(crate) fn refound_entries(
         Planned::new(found, ENGINE, shareable),
         Planned::stored(risk, ENGINE, None),
     ]
+}
+
+/// Whether a conflict rests on the word of one agent: it gets no report until somebody agrees.
+pub(crate) fn is_unconfirmed(tx: &Reader<'_>, id: ConflictId) -> Result<bool, Refusal> {
+    if NearPairs::of(tx).judgments(id)?.is_empty() || !tx.reports(id)?.is_empty() {
+        return Ok(false);
+    }
+    let pair = tx.conflict(id)?;
+    let found = pair.map_or(Ok(None), |pair| tx.contradiction(pair.last))?;
+    Ok(found.is_some_and(|it| it.tier == Tier::Agent))
 }
 
 /// The reports of a conflict once `engram` is stored and these versions have ended.
@@ -207,6 +218,7 @@ fn report_uncovered(
     now: JournalTime,
 ) -> Result<Vec<Planned>, Refusal> {
     if pair.status != ConflictStatus::Open
+        || is_unconfirmed(tx, pair.id)?
         || !is_ongoing(pair, &sides)
         || !reports_in_force(tx, pair)?.is_empty()
     {
@@ -291,7 +303,7 @@ impl Ends {
                 Operation::Forgotten(id) => ended.push(*id),
                 Operation::Redacted(erased) => ended.extend(&erased.ids),
                 Operation::Stored(record) => ended.extend(record.supersedes),
-                Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
+                Operation::Resolved(ruling) if ruling.how.is_some() => {
                     let pair = tx.conflict(ruling.id)?;
                     settled.extend(pair.map(|pair| (pair, ruling.status)));
                 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod allow;
 mod dismissals;
+pub(crate) mod judge;
 mod merge;
 pub(crate) mod settle;
 mod undo;

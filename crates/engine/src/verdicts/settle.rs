@@ -17,13 +17,17 @@ use crate::{
         visibility::Visibility,
     },
     decide,
-    verdicts::{dismissals, merge, undo},
+    verdicts::{
+        dismissals,
+        judge::{AskedJudgment, judge_pair},
+        merge, undo,
+    },
 };
 use engram_model::{
     Caller, Code, ConflictStatus, Engram, EngramId, How, JournalTime, Operation, Refusal, Resolve,
     ResolveReply, Scope, Settle, fold, operation::Ruling,
 };
-use engram_store::Reader;
+use engram_store::{NearPairs, Reader};
 
 /// A verdict to plan.
 pub(super) struct ProposedVerdict {
@@ -50,6 +54,15 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
     let Resolve { conflict, how, why } = asked;
     let why = validated_text(cx, "the reason", why)?;
     let how = match how {
+        Settle::Judge { verdict, key } => {
+            let word = AskedJudgment {
+                conflict,
+                key,
+                verdict,
+                why,
+            };
+            return judge_pair(cx, &word);
+        }
         Settle::Merge(text) => Settle::Merge(merge::validated_merge_claim(cx, text)?),
         other => other,
     };
@@ -130,7 +143,7 @@ fn plan_verdict(
             done.entries.extend(dismissals::plan_other_reopenings(
                 cx, tx, found, &ruling, asked,
             )?);
-            Ok(verdict_plan(found, asked, done, None))
+            undone_plan(tx, found, asked, done)
         }
         // A verdict can be undone even if the conflict was found again since, by a version that the
         // judge could not see or by somebody who repeated the claim.
@@ -139,14 +152,17 @@ fn plan_verdict(
         {
             let (_, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
             let done = undo::plan_undo(cx, tx, found, &ruling, asked)?;
-            Ok(verdict_plan(found, asked, done, None))
+            undone_plan(tx, found, asked, done)
         }
         (Settle::Undo, _) => match last {
             // Only a repeated undo gets the earlier reply, not an undo after an allowance or after
             // the end of a side.
             Some((seq, ruling))
                 if ruling.how.is_none()
-                    && found.conflict.status == ConflictStatus::Open
+                    && matches!(
+                        found.conflict.status,
+                        ConflictStatus::Open | ConflictStatus::Possible
+                    )
                     && found.pair.allowed.is_none_or(|it| it < seq) =>
             {
                 plan_repeated_verdict(cx, tx, found, seq, ruling)
@@ -163,6 +179,7 @@ fn plan_verdict(
                 plan_repeated_verdict(cx, tx, found, seq, ruling)
             }
         }
+        (_, ConflictStatus::Possible) => Err(only_possible(found)),
         _ if found.conflict.status == ConflictStatus::Closed => {
             Err(settled_already(cx.caller, found))
         }
@@ -177,7 +194,7 @@ fn plan_verdict(
 }
 
 /// Gives a verdict on an open conflict.
-fn plan_ruling(
+pub(super) fn plan_ruling(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -210,14 +227,19 @@ fn plan_ruling(
             close_side(cx, tx, found, 1, asked, &mut done)?;
             (How::Merge, None, Some(*id))
         }
-        Settle::Undo => return Err(undo::nothing_to_undo(found)),
+        Settle::Undo | Settle::Judge { .. } => return Err(undo::nothing_to_undo(found)),
     };
-    Ok(verdict_plan(
-        found,
-        asked,
-        done,
-        Some((how, winner, merged)),
-    ))
+    let status = match how {
+        How::Dismissed => ConflictStatus::Dismissed,
+        _ => ConflictStatus::Resolved,
+    };
+    let ruling = Ruling {
+        how: Some(how),
+        winner,
+        merged,
+        ..undone_ruling(found, status)
+    };
+    Ok(verdict_plan(found, asked, done, ruling))
 }
 
 /// Makes an agent's verdict the person's, if a person gives the same one.
@@ -327,28 +349,53 @@ pub(super) fn store_version(
     done.entries.extend(compared.entries);
 }
 
-/// The entries of a verdict, its own entry last; without `how`, it reopens the conflict.
+/// The plan of an undone verdict. A pair that was only near before is possible again.
+fn undone_plan(
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
+    done: VerdictEffects,
+) -> Result<Plan<ResolveReply>, Refusal> {
+    let status = if NearPairs::of(tx).is_raised(found.pair.id)? {
+        ConflictStatus::Open
+    } else {
+        ConflictStatus::Possible
+    };
+    Ok(verdict_plan(
+        found,
+        asked,
+        done,
+        undone_ruling(found, status),
+    ))
+}
+
+/// A ruling without a verdict.
+fn undone_ruling(found: &ShownConflict, status: ConflictStatus) -> Ruling {
+    Ruling {
+        id: found.pair.id,
+        status,
+        how: None,
+        winner: None,
+        merged: None,
+        closed: Vec::new(),
+        stored: Vec::new(),
+        why: None,
+    }
+}
+
+/// The entries of a verdict, its own entry last.
 fn verdict_plan(
     found: &ShownConflict,
     asked: &ProposedVerdict,
     done: VerdictEffects,
-    how: Option<(How, Option<String>, Option<EngramId>)>,
+    ruling: Ruling,
 ) -> Plan<ResolveReply> {
-    let status = match how.as_ref().map(|it| it.0) {
-        None => ConflictStatus::Open,
-        Some(How::Dismissed) => ConflictStatus::Dismissed,
-        Some(_) => ConflictStatus::Resolved,
-    };
-    let (how, winner, merged) = match how {
-        Some((how, winner, merged)) => (Some(how), winner, merged),
-        None => (None, None, None),
-    };
     let answer = ResolveReply {
         conflict: found.pair.id,
         status: if done.is_closed {
             ConflictStatus::Closed
         } else {
-            status
+            ruling.status
         },
         seq: 0,
         closed: done.closed.clone(),
@@ -356,14 +403,10 @@ fn verdict_plan(
         due: done.due,
     };
     let ruling = Ruling {
-        id: found.pair.id,
-        status,
-        how,
-        winner,
-        merged,
         closed: done.closed,
         stored: done.stored,
         why: asked.why.clone(),
+        ..ruling
     };
     let mut entries = done.entries;
     entries.push(ruling_on(found, ruling, asked));
@@ -405,9 +448,11 @@ fn winning_side(
             }
         }
         Settle::Newer => Ok(1),
-        Settle::Merge(_) | Settle::MergedBy(_) | Settle::Dismiss | Settle::Undo => {
-            Err(Refusal::bug("a verdict without a winner has none"))
-        }
+        Settle::Merge(_)
+        | Settle::MergedBy(_)
+        | Settle::Dismiss
+        | Settle::Undo
+        | Settle::Judge { .. } => Err(Refusal::bug("a verdict without a winner has none")),
     }
 }
 
@@ -436,7 +481,15 @@ fn is_same_verdict(
     })
 }
 
-fn settled_already(caller: &Caller, found: &ShownConflict) -> Refusal {
+fn only_possible(found: &ShownConflict) -> Refusal {
+    Refusal::new(
+        Code::NotFound,
+        format!("{} is only a possible conflict", found.pair.id),
+        "Say first whether the two claims contradict each other.",
+    )
+}
+
+pub(super) fn settled_already(caller: &Caller, found: &ShownConflict) -> Refusal {
     let how = found.conflict.settled.as_ref();
     let how = how.map_or_else(String::new, |it| format!(" ({})", it.how));
     Refusal::new(

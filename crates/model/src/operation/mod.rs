@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     AgentChange, AgentId, Anchored, Code, ConflictId, ConflictStatus, EngramId, EventId, GrantKind,
-    How, LineageId, ProjectId, Record, Refusal, Severity, Tier, words::words,
+    How, LineageId, PairVerdict, ProjectId, Record, Refusal, Severity, Tier, words::words,
 };
 
 pub use agents::*;
@@ -160,6 +160,10 @@ operations! {
     /// Two sides were found that cannot both hold: for the first time, again after a verdict, or
     /// worse than before.
     Conflicted(body: Box<Contradiction>) = "conflict", All News, beside body.id;
+    /// A claim was stored near another one, and its author was shown that one.
+    Proposed(body: Box<Contradiction>) = "proposed", Nobody, beside body.id;
+    /// Somebody said whether two near claims contradict each other.
+    Judged(body: PairJudgment) = "judged", Nobody, beside body.id;
     /// A conflict was settled, or its verdict was undone.
     Resolved(body: Box<Ruling>) = "resolved", All News Rated, beside body.id;
     /// The user let an open conflict pass the gate, or withdrew that permission.
@@ -214,6 +218,7 @@ impl OperationKind {
             Self::Unpinned => "unpinned a line of the brief",
             Self::Sent => "sent a message",
             Self::Reached => "got a line of the brief",
+            Self::Judged => "judged a possible conflict",
             _ => "",
         }
     }
@@ -239,7 +244,7 @@ impl OperationKind {
     }
 }
 
-/// What [`Operation::Conflicted`] found. Pairs of values are in the order of `sides`.
+/// What [`Operation::Conflicted`] found or [`Operation::Proposed`] showed. Pairs of values are in the order of `sides`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contradiction {
     /// The conflict's id, derived from the sides, the project and the run.
@@ -265,6 +270,19 @@ pub struct Contradiction {
     /// The reason in a sentence; stored beside the journal.
     #[serde(skip)]
     pub why: String,
+}
+
+/// The word of [`Operation::Judged`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairJudgment {
+    /// The conflict, or the possible one.
+    #[serde(skip)]
+    pub id: ConflictId,
+    /// What was said of its sides.
+    pub verdict: PairVerdict,
+    /// The reason that was given; stored beside the journal.
+    #[serde(skip)]
+    pub why: Option<String>,
 }
 
 /// The decision of [`Operation::Resolved`].

@@ -4,7 +4,7 @@
 
 use engram_model::{
     Code, ConflictFilter, ConflictId, Deref, Draft, Durability, EngramId, FactType, Kind, Listed,
-    MemoryOp, Pointer, PointerInput, PointerType, Query, Refusal, Resolve, Ttl, parse_time,
+    MemoryOp, Pointer, PointerInput, PointerType, Query, Refusal, Resolve, Settle, Ttl, parse_time,
 };
 use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
@@ -64,11 +64,11 @@ pub(super) struct ConflictsArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResolveArguments {
-    #[schemars(with = "String")]
-    conflict_id: ConflictId,
+    // Or the key of a possible conflict.
+    conflict_id: String,
     pub(super) resolution_type: ResolutionType,
     // Why, for the record.
-    resolution: String,
+    resolution: Option<String>,
     #[schemars(with = "Option<String>")]
     winning_claim_id: Option<EngramId>,
     // For a merge: the one claim.
@@ -230,10 +230,19 @@ impl TryFrom<ResolveArguments> for Resolve {
 
     fn try_from(settle: ResolveArguments) -> Result<Self, Refusal> {
         let way = settle.resolution_type;
+        let how = way.into_settle(settle.winning_claim_id, settle.content)?;
+        let id = settle.conflict_id.parse::<ConflictId>();
+        let (conflict, how) = match (id, how) {
+            (Err(_), Settle::Judge { verdict, .. }) => {
+                let key = Some(settle.conflict_id);
+                (ConflictId::default(), Settle::Judge { verdict, key })
+            }
+            (id, how) => (id?, how),
+        };
         Ok(Self {
-            conflict: settle.conflict_id,
-            how: way.into_settle(settle.winning_claim_id, settle.content)?,
-            why: Some(settle.resolution),
+            conflict,
+            how,
+            why: settle.resolution,
         })
     }
 }

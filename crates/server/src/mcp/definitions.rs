@@ -3,7 +3,7 @@
 //! holds what all tools share. Not every client shows those, so a model must be able to call a tool
 //! from its description alone.
 
-use engram_model::{Limits, Promote, Refusal, ResolveReply, ask};
+use engram_model::{ConflictStatus, Limits, Promote, Refusal, ResolveReply, ask};
 
 use super::{
     arguments::{
@@ -27,69 +27,99 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
         ..
     } = limits;
     vec![
-        tool(ToolDescription {
-            name: "engram_status",
-            title: "Status",
-            description: "Call once at the start; follow next_prompt."
-                .to_owned(),
-            idempotent: true,
-            loaded: false,
-        }, |StatusArguments {}| Ok((ask::Status, StatusResult::from))),
-        tool(ToolDescription {
-            name: "engram_query",
-            title: "Ask",
-            description: format!(
-                "Ask what agents know BEFORE you start on an area: one specific question, max 3 per task. \
+        tool(
+            ToolDescription {
+                name: "engram_status",
+                title: "Status",
+                description: "Call once at the start; follow next_prompt.".to_owned(),
+                idempotent: true,
+                loaded: false,
+            },
+            |StatusArguments {}| Ok((ask::Status, StatusResult::from)),
+        ),
+        tool(
+            ToolDescription {
+                name: "engram_query",
+                title: "Ask",
+                description: format!(
+                    "Ask what agents know BEFORE you start: one specific question, max 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth renew JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
 verdict none: find out, commit. Check: verified false, has_open_conflict, evidence not 'holds'. omitted: narrow it."
-            ),
-            idempotent: true,
-            loaded: true,
-        }, |asked: QueryArguments| Ok((ask::Query(asked.try_into()?), QueryResult::from))),
-        tool(ToolDescription {
-            name: "engram_commit",
-            title: "Share",
-            description: format!(
-                "Share verified findings: constraint, side effect, decision, failed approach. \
+                ),
+                idempotent: true,
+                loaded: true,
+            },
+            |asked: QueryArguments| Ok((ask::Query(asked.try_into()?), QueryResult::from)),
+        ),
+        tool(
+            ToolDescription {
+                name: "engram_commit",
+                title: "Share",
+                description: format!(
+                    "Share verified findings: constraint, side effect, decision, failed approach. \
 Max {claim_chars} characters; 5 per task. Point at evidence, never paste. \
 BAD: \"auth is broken\". GOOD: \"auth allows 50 req/s\"\n\
-duplicate: known. On error, see hint."
-            ),
-            idempotent: false,
-            loaded: true,
-        }, |commit: CommitArguments| Ok((ask::Commit(Box::new(commit.try_into()?)), CommitResult::from))),
-        tool(ToolDescription {
-            name: "engram_deref",
-            title: "Read",
-            description: "Read the text at a pointer if the claim is not enough. Spends budget: read few lines. \
-rest points to more. DEREF_DENIED: go on or retry with reason."
-                .to_owned(),
-            idempotent: false,
-            loaded: true,
-        }, |read: DerefArguments| Ok((ask::Deref(read.into()), DerefResult::from))),
-        tool(ToolDescription {
-            name: "engram_conflicts",
-            title: "Conflicts",
-            description: "Open contradictions, worst first. Call before deciding."
-                .to_owned(),
-            idempotent: true,
-            loaded: false,
-        }, |asked: ConflictsArguments| Ok((ask::Conflicts(asked.into()), ConflictsResult::from))),
-        tool(ToolDescription {
-            name: "engram_resolve",
-            title: "Settle",
-            description: "Settle a conflict after checking its sources.".to_owned(),
-            idempotent: true,
-            loaded: false,
-        }, resolve_request),
-        tool(ToolDescription {
-            name: "engram_promote",
-            title: "Keep",
-            description: "Make an ephemeral claim durable.".to_owned(),
-            idempotent: true,
-            loaded: false,
-        }, |PromoteArguments { fact_id: id }| Ok((ask::Promote(Promote { id, scope: None }), PromoteResult::from))),
+duplicate: known. Error: see hint."
+                ),
+                idempotent: false,
+                loaded: true,
+            },
+            |commit: CommitArguments| {
+                Ok((
+                    ask::Commit(Box::new(commit.try_into()?)),
+                    CommitResult::from,
+                ))
+            },
+        ),
+        tool(
+            ToolDescription {
+                name: "engram_deref",
+                title: "Read",
+                description: "Read a pointer's text if needed. Spends budget: read few lines. \
+rest: more. DEREF_DENIED: go on or retry with reason."
+                    .to_owned(),
+                idempotent: false,
+                loaded: true,
+            },
+            |read: DerefArguments| Ok((ask::Deref(read.into()), DerefResult::from)),
+        ),
+        tool(
+            ToolDescription {
+                name: "engram_conflicts",
+                title: "Conflicts",
+                description: "Open contradictions, worst first. Call before deciding.".to_owned(),
+                idempotent: true,
+                loaded: false,
+            },
+            |asked: ConflictsArguments| Ok((ask::Conflicts(asked.into()), ConflictsResult::from)),
+        ),
+        tool(
+            ToolDescription {
+                name: "engram_resolve",
+                title: "Settle",
+                description: "Settle a conflict after checking its sources; answer near."
+                    .to_owned(),
+                idempotent: true,
+                loaded: true,
+            },
+            resolve_request,
+        ),
+        tool(
+            ToolDescription {
+                name: "engram_promote",
+                title: "Keep",
+                description: "Make an ephemeral claim durable.".to_owned(),
+                idempotent: true,
+                loaded: false,
+            },
+            |PromoteArguments { fact_id: id }| {
+                Ok((
+                    ask::Promote(Promote { id, scope: None }),
+                    PromoteResult::from,
+                ))
+            },
+        ),
     ]
 }
 
@@ -99,7 +129,11 @@ fn resolve_request(
 ) -> Result<(ask::Resolve, impl FnOnce(ResolveReply) -> ResolveResult), Refusal> {
     let resolution_type = settle.resolution_type;
     let settled = move |settled: ResolveReply| ResolveResult {
-        resolved: true,
+        // A word on a possible conflict settles nothing by itself.
+        resolved: !matches!(
+            settled.status,
+            ConflictStatus::Open | ConflictStatus::Possible
+        ),
         conflict_id: settled.conflict,
         resolution_type,
         closed: settled.closed,

@@ -6,6 +6,7 @@ mod arguments;
 mod definitions;
 mod less;
 mod lines;
+mod near;
 mod new_lines;
 mod over_http;
 mod resources;

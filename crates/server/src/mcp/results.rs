@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::near::NearClaims;
 use crate::resolution_type::ResolutionType;
 
 /// The maximum tokens of the engrams, or of the conflicts, in one answer.
@@ -36,6 +37,9 @@ pub(super) struct CommitResult {
     #[serde(skip_serializing_if = "is_zero")]
     due: u64,
     findings: Vec<Finding>,
+    /// Claims of others that may be about the same thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    near: Option<NearClaims>,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -56,6 +60,7 @@ impl From<PutReply> for CommitResult {
             committed_at: format!("{:.0}", reply.committed_at),
             conflicts: reply.conflicts,
             due: reply.due,
+            near: NearClaims::of(&reply.near),
             findings: reply.findings,
         }
     }

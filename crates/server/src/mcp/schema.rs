@@ -128,6 +128,11 @@ impl Simplifier {
                 None => types.push((told, vec![name])),
             }
         }
+        // The names of a map are not known.
+        if schema["additionalProperties"].is_object() {
+            let told = self.simplify(&schema["additionalProperties"], true);
+            node.insert("patternProperties".to_owned(), json!({ "": told }));
+        }
         for (told, names) in types {
             let (keyword, name) = match names.as_slice() {
                 [one] => ("properties", (*one).to_owned()),

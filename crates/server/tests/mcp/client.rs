@@ -309,7 +309,7 @@ fn schema_of<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
         let patterns = schema["patternProperties"].as_object()?;
         let of_name = |pattern: &(&String, &Value)| {
             let names = pattern.0.trim_start_matches("^(").trim_end_matches(")$");
-            names.split('|').any(|it| it == name)
+            pattern.0.is_empty() || names.split('|').any(|it| it == name)
         };
         patterns.iter().find(of_name).map(|it| it.1)
     };

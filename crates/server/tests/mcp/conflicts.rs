@@ -71,6 +71,76 @@ async fn two_agents_contradict_each_other_and_settle_it() {
     }
 }
 
+/// The reply to a commit asks about claims of others in other words, and takes the answer by key.
+#[tokio::test]
+async fn an_agent_is_asked_about_near_claims_and_answers() {
+    for era in ERAS {
+        let sandbox = Sandbox::new();
+        let mut one = Client::open(&sandbox, era).await;
+        let mut two = Client::open(&sandbox, era).await;
+        let claim = |text: &str| json!({ "content": text, "scope": "net", "confidence": 0.9 });
+        let alone = one
+            .ok(
+                "engram_commit",
+                claim("The relay service listens on port 8080 behind the proxy."),
+            )
+            .await;
+        assert_eq!(alone["near"], Value::Null);
+        let other = "The relay service, behind its proxy, listens on a Unix socket.";
+        let second = two.ok("engram_commit", claim(other)).await;
+        assert_eq!(second["conflicts"], 0, "{second}");
+        let near = &second["near"];
+        let tokens = count_tokens(&near.to_string());
+        assert!(tokens <= 150, "{tokens} tokens");
+        let (key, told) = near["claims"].as_object().unwrap().iter().next().unwrap();
+        let told = told.as_str().unwrap();
+        assert!(told.starts_with("The relay service listens on port 8080") && told.ends_with(')'));
+        assert!(near["ask"].as_str().unwrap().contains("engram_resolve"));
+        let answer = |key: &str| json!({ "conflict_id": key, "resolution_type": "contradicts" });
+        let refused = one.refused("engram_resolve", answer(key)).await;
+        assert_eq!(
+            refused["code"], "NOT_FOUND",
+            "it was not shown to its author"
+        );
+        names_no_command(&refused);
+        let said = two.ok("engram_resolve", answer(key)).await;
+        assert_eq!(said["resolved"], false);
+        assert!(said["conflict_id"].as_str().unwrap().ends_with(key));
+        let listed = one.ok("engram_conflicts", json!({})).await;
+        let told = &listed["conflicts"][0];
+        assert_eq!(
+            (&told["tier"], &told["severity"]),
+            (&json!("agent"), &json!("medium"))
+        );
+        // A key names no conflict to settle.
+        let winner = json!({ "conflict_id": key, "resolution_type": "last_writer" });
+        let refused = two.refused("engram_resolve", winner).await;
+        assert_eq!(refused["code"], "NOT_FOUND");
+    }
+}
+
+/// The claims that are shown stay within their tokens, however long they are.
+#[tokio::test]
+async fn near_claims_that_do_not_fit_are_counted() {
+    let sandbox = Sandbox::new();
+    let mut last = Value::Null;
+    for n in 0..5 {
+        let mut client = Client::open(&sandbox, ERAS[0]).await;
+        let claim = format!(
+            "Relay number {n} of the gateway keeps every message of a closed session in its spool until the janitor of the proxy has read the journal of the relay, the list of its peers and the table of leases, and only then frees the disk of the gateway for the next session of the same peer, in the order of arrival {n}."
+        );
+        let claim = json!({
+            "content": claim, "scope": "net", "confidence": 0.9, "agent_id": format!("agent {n}"),
+        });
+        last = client.ok("engram_commit", claim).await;
+    }
+    let near = &last["near"];
+    let tokens = count_tokens(&near.to_string());
+    assert!(tokens <= 150, "{tokens} tokens: {last}");
+    let shown = near["claims"].as_object().unwrap().len();
+    assert_eq!(near["omitted"], 3 - shown, "{near}");
+}
+
 /// However many conflicts there are, an answer stays small and counts the rest.
 #[tokio::test]
 async fn a_long_list_is_cut_to_its_tokens() {

@@ -85,7 +85,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
         ),
         (
             "engram_resolve",
-            say(&["checking its sources", "winning_claim_id"]),
+            say(&["checking its sources", "answer near", "winning_claim_id"]),
         ),
         (
             "",

@@ -99,16 +99,18 @@ impl Reader<'_> {
         )
     }
 
-    /// The contradiction that the entry at this place found.
+    /// The contradiction that the entry at this place found, or the near pair that it proposed.
     pub fn contradiction(&self, seq: u64) -> Result<Option<Contradiction>> {
         let Some((entry, why)) = entry_with_text(self.0, seq)? else {
             return Ok(None);
         };
         Ok(match entry.operation()? {
-            Some(Operation::Conflicted(contradiction)) => Some(Contradiction {
-                why: why.unwrap_or_default(),
-                ..*contradiction
-            }),
+            Some(Operation::Conflicted(found) | Operation::Proposed(found)) => {
+                Some(Contradiction {
+                    why: why.unwrap_or_default(),
+                    ..*found
+                })
+            }
             _ => None,
         })
     }
@@ -138,7 +140,7 @@ impl Reader<'_> {
         self.0
             .prepare_cached(
                 "SELECT seq FROM journal WHERE subject = ?1
-                   AND kind IN ('conflict', 'resolved', 'allowed') ORDER BY seq",
+                   AND kind IN ('conflict', 'judged', 'resolved', 'allowed') ORDER BY seq",
             )?
             .query_and_then([id.to_string()], |row| Ok(row.get::<_, i64>(0)? as u64))?
             .collect()
@@ -146,7 +148,7 @@ impl Reader<'_> {
 }
 
 /// An entry about a conflict, with its text.
-fn entry_with_text(
+pub(super) fn entry_with_text(
     connection: &Connection,
     seq: u64,
 ) -> Result<Option<(Journalled, Option<String>)>> {

@@ -110,7 +110,8 @@ impl Reader<'_> {
                    conflict.allowed IS NOT NULL
                  FROM conflict LEFT JOIN engram AS newer ON newer.id = conflict.newer
                    LEFT JOIN engram AS older ON older.id = conflict.older
-                 WHERE conflict.project = ?1 AND (?4 IS NULL OR conflict.status = ?4)
+                 WHERE conflict.project = ?1
+                   AND CASE WHEN ?4 IS NULL THEN conflict.status <> 'possible' ELSE conflict.status = ?4 END
                    AND ?2 IS ?2 AND (?3 IS NULL OR conflict.run IS NULL OR conflict.run = ?3)
                    AND NOT {covered} AND NOT {behind} {holds}"
             ))?

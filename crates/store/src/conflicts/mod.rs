@@ -3,6 +3,7 @@
 
 mod entries;
 mod list;
+mod near_pairs;
 mod reports;
 mod sides;
 
@@ -11,6 +12,7 @@ use rusqlite::{Row, params};
 
 pub use entries::Attribution;
 pub use list::ListedConflict;
+pub use near_pairs::NearPairs;
 pub use reports::Report;
 pub(crate) use reports::{REPORTED, RISKS};
 pub(crate) use sides::fill_sides;

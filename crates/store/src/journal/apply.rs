@@ -11,8 +11,8 @@ use engram_model::{
     AgentId, EngramId, GrantKind, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,
     RequestState, Spend, Target,
     operation::{
-        Carried, Contradiction, ERASED, Event, Located, NewGrant, Promotion, Read, Redaction,
-        Refused, Requested, Sent, Served, Snapshot,
+        Carried, ERASED, Event, Located, NewGrant, Promotion, Read, Redaction, Refused, Requested,
+        Sent, Served, Snapshot,
     },
 };
 use jiff::Timestamp;
@@ -82,19 +82,19 @@ impl Applied<'_> {
                 "INSERT OR REPLACE INTO unsent (project, agent, id) VALUES (?1, ?2, ?3)",
                 params![self.project.to_string(), self.sender(), unsent.id],
             )?,
-            Operation::Unpinned(seq) => self.run("DELETE FROM pin WHERE seq = ?1", [*seq as i64])?,
+            Operation::Unpinned(seq) => {
+                self.run("DELETE FROM pin WHERE seq = ?1", [*seq as i64])?
+            }
             Operation::Carried(carried) => self.carry(carried)?,
-            Operation::Conflicted(contradiction) => self.conflict(contradiction)?,
-            Operation::Resolved(ruling) => self.run(
-                "UPDATE conflict SET status = ?2, verdict = ?3, ruled = nullif(?2, 'open') WHERE id = ?1",
-                params![ruling.id.to_string(), ruling.status.as_str(), self.seq],
-            )?,
+            Operation::Conflicted(contradiction) => self.raise(contradiction)?,
+            Operation::Proposed(pair) => self.propose(pair)?,
+            Operation::Resolved(ruling) => self.settle(ruling)?,
             Operation::Allowed(permit) => self.run(
                 "UPDATE conflict SET allowed = ?2 WHERE id = ?1",
                 params![permit.id.to_string(), (!permit.undone).then_some(self.seq)],
             )?,
             Operation::Reached(lines) => self.reach(lines)?,
-            Operation::Anchored(_) | Operation::Recovered(_) => {}
+            Operation::Anchored(_) | Operation::Judged(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
             // By the clock, as for turns. With journal time, an agent whose clock was set back
@@ -197,7 +197,7 @@ impl Applied<'_> {
     }
 
     /// Takes all versions of these lineages off the list and out of its counts.
-    fn unlist(&self, all: &[LineageId]) -> Result<()> {
+    pub(super) fn unlist(&self, all: &[LineageId]) -> Result<()> {
         for lineage in all {
             self.run(
                 UNLIST,
@@ -431,40 +431,6 @@ impl Applied<'_> {
 
     /// Stores a pair, or reopens a pair that is found again, under its old id. A pair that was not
     /// open when it was found again loses its permission to pass the gate.
-    fn conflict(&self, contradiction: &Contradiction) -> Result<()> {
-        let [a, b] = &contradiction.sides;
-        self.run(
-            "INSERT INTO conflict (id, project, a, b, status, first, last, severity, run, newer, older)
-             VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6,
-               (SELECT coalesce(run, '00000000000000000000000000') FROM engram
-                WHERE id IN (?7, ?8) AND scope = 'run' LIMIT 1),
-               coalesce((SELECT id FROM engram WHERE id IN (?7, ?8) ORDER BY place DESC, seq DESC LIMIT 1), ''),
-               coalesce((SELECT id FROM engram WHERE id IN (?7, ?8) ORDER BY place, seq LIMIT 1), ''))
-             ON CONFLICT (id) DO UPDATE SET status = 'open', last = ?5,
-               allowed = CASE WHEN status = 'open' THEN allowed END, severity = excluded.severity,
-               run = excluded.run, newer = excluded.newer, older = excluded.older",
-            params![
-                contradiction.id.to_string(),
-                self.project.to_string(),
-                a,
-                b,
-                self.seq,
-                contradiction.severity as i64,
-                contradiction.engrams[0].to_string(),
-                contradiction.engrams[1].to_string(),
-            ],
-        )?;
-        let Some(risk) = contradiction.risk else {
-            return Ok(());
-        };
-        let [one, other] = contradiction.engrams.map(|it| it.to_string());
-        self.run(
-            "INSERT OR REPLACE INTO report (risk, conflict, one, other) VALUES (?1, ?2, ?3, ?4)",
-            params![risk.to_string(), contradiction.id.to_string(), one, other],
-        )?;
-        self.unlist(&[LineageId(risk.0)])
-    }
-
     fn count(&self, hits: &[(EngramId, u64)]) -> Result<()> {
         hits.iter()
             .try_for_each(|(id, count)| self.add_figure("query_hits", *id, *count))

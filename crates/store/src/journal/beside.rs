@@ -38,6 +38,7 @@ pub(crate) fn store_words(connection: &Connection, seq: i64, entry: &NewEntry<'_
         Operation::Conflicted(contradiction) => {
             store_text(connection, seq, Some(&contradiction.why))?
         }
+        Operation::Judged(judgment) => store_text(connection, seq, judgment.why.as_deref())?,
         Operation::Resolved(ruling) => store_text(connection, seq, ruling.why.as_deref())?,
         Operation::Allowed(permit) => store_text(connection, seq, Some(&permit.why))?,
         Operation::Requested(requested) => {

@@ -5,6 +5,7 @@ mod agents;
 mod apply;
 mod beside;
 mod carry;
+mod conflicts;
 mod erasable;
 mod reach;
 mod replay;

@@ -4,12 +4,12 @@ use std::{path::Path, time::Duration};
 
 use engram_model::{
     AgentChange, AgentEdit, AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId,
-    EventId, GrantKind, GrantRecord, How, JournalTime, LineageId, Operation, ProjectId, Provenance,
-    Record, Refusal, RunId, Severity, Source, Spend, Tier, Ttl,
+    EventId, GrantKind, GrantRecord, How, JournalTime, LineageId, Operation, PairVerdict,
+    ProjectId, Provenance, Record, Refusal, RunId, Severity, Source, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Anchoring, BriefPin, Carried, Contradiction, Denied, Event, Located,
-        LostEntries, NewGrant, Opened, Permit, Promotion, Read, ReadBelow, Redaction, Refused,
-        Requested, Ruling, Sent, Served, Snapshot, Topics, Unsent,
+        LostEntries, NewGrant, Opened, PairJudgment, Permit, Promotion, Read, ReadBelow, Redaction,
+        Refused, Requested, Ruling, Sent, Served, Snapshot, Topics, Unsent,
     },
 };
 use engram_store::{NewEntry, Replayed, Result, Store, StoreError, Writer};
@@ -293,18 +293,31 @@ fn operations_on_claims(agent: &Agent) -> Vec<Operation> {
 
 /// A conflict is found, allowed and settled.
 fn operations_on_conflicts() -> Vec<Operation> {
+    let found = Contradiction {
+        id: CONFLICT,
+        sides: ["aa".to_owned(), "bb".to_owned()],
+        engrams: [EngramId(Ulid(1)), EngramId(Ulid(2))],
+        tier: Tier::Numeric,
+        severity: Severity::High,
+        score: Some(0.9),
+        differs: [vec![(0, 3)], Vec::new()],
+        risk: Some(EngramId(Ulid(9))),
+        why: "1 is not 2.".to_owned(),
+    };
     vec![
-        Operation::Conflicted(Box::new(Contradiction {
-            id: CONFLICT,
-            sides: ["aa".to_owned(), "bb".to_owned()],
-            engrams: [EngramId(Ulid(1)), EngramId(Ulid(2))],
-            tier: Tier::Numeric,
-            severity: Severity::High,
-            score: Some(0.9),
-            differs: [vec![(0, 3)], Vec::new()],
-            risk: Some(EngramId(Ulid(9))),
-            why: "1 is not 2.".to_owned(),
+        Operation::Proposed(Box::new(Contradiction {
+            tier: Tier::Agent,
+            severity: Severity::Medium,
+            risk: None,
+            why: String::new(),
+            ..found.clone()
         })),
+        Operation::Judged(PairJudgment {
+            id: CONFLICT,
+            verdict: PairVerdict::Contradicts,
+            why: Some("1 is not 2.".to_owned()),
+        }),
+        Operation::Conflicted(Box::new(found)),
         Operation::Allowed(Permit {
             id: CONFLICT,
             why: "Known.".to_owned(),
@@ -341,7 +354,7 @@ fn operations_on_messages() -> Vec<Operation> {
             lineage: Some(LineageId(Ulid(2))),
             ..BriefPin::default()
         }),
-        Operation::Unpinned(19),
+        Operation::Unpinned(21),
         Operation::Unsent(unsent("r1")),
         Operation::Sent(Box::new(Sent {
             id: "m1".to_owned(),

@@ -99,7 +99,11 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
                 unreachable!("one conflict")
             };
             assert_eq!((all.id, all.first), (CONFLICT, pair.first));
-            assert_eq!(reader.entries_about(CONFLICT)?.len(), 3);
+            assert_eq!(reader.entries_about(CONFLICT)?.len(), 4);
+            let near = engram_store::NearPairs::of(reader);
+            let said = near.judgments(CONFLICT)?;
+            assert_eq!(said[0].0.why.as_deref(), Some("1 is not 2."));
+            assert!(near.is_raised(CONFLICT)?);
             assert!(
                 reader.reported_by(LineageId(Ulid(9)))?.is_some()
                     && reader.reported_by(LineageId(Ulid(1)))?.is_none()
@@ -134,6 +138,7 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     let want = [
         ("stored", "one []"),
         ("stored", "two []"),
+        ("judged", "1 is not 2."),
         ("conflict", "1 is not 2."),
         ("allowed", "Known."),
         ("sent", "{}"),
@@ -144,7 +149,7 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     assert_eq!(texts, want);
     assert_eq!(shown(all[2].0), all[3..]);
     // Words that go with an erasure are gone for good, and a replay makes the same tables.
-    let allowed = all[3].0;
+    let allowed = all[4].0;
     let erased = Operation::Redacted(Redaction {
         id: EngramId(Ulid(2)),
         reasons: vec![allowed],

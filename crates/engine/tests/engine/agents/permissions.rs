@@ -361,7 +361,8 @@ fn tokens_run_out() {
                 left -= read.tokens;
             }
             Err(refusal) => {
-                assert_eq!((refusal.code, left), (Code::DerefDenied, 0), "{refusal}");
+                assert_eq!(refusal.code, Code::DerefDenied, "{refusal}");
+                assert!(left < 32, "so little is not worth a read: {left}");
             }
         }
     }

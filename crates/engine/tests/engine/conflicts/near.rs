@@ -113,12 +113,12 @@ fn a_reply_proposes_three_of_different_authors() {
 fn hidden_claims_push_none_out_of_a_reply() {
     let at = Sandbox::open_new();
     let (ada, bob) = (at.agent("ada"), at.agent("bob"));
-    let first = at.put(&ada, draft(PORT)).unwrap();
     for n in 0..30 {
         let who = at.agent(&format!("run{n}"));
         let claim = format!("Behind its proxy, the relay is reached at {n} for run {n}.");
         at.put(&who, scoped_draft(&claim, Scope::Run)).unwrap();
     }
+    let first = at.put(&ada, draft(PORT)).unwrap();
     let found = near(&at, &bob, draft(OTHER));
     assert!(found.iter().any(|it| it.id == first.id), "{found:?}");
     // It was shown to bob, who would only repeat it.

@@ -2,5 +2,6 @@
 
 mod allow;
 mod hidden_sides;
+mod judge;
 mod settle;
 mod undo;

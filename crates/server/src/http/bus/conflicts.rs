@@ -17,7 +17,7 @@ use crate::resolution_type::ResolutionType;
 /// The resolution type that takes a verdict back. MCP has none: an agent gives its verdict once.
 const UNDO: &str = "undo";
 
-const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, higher_confidence or undo, resolution?, winning_claim_id?, content?}";
+const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, higher_confidence, undo, contradicts, replaces, same or compatible, resolution?, winning_claim_id?, content?}";
 
 pub(super) async fn list(
     by: BusCaller,
@@ -26,7 +26,7 @@ pub(super) async fn list(
     let Query(asked) = asked.map_err(|error| {
         schema_invalid(
             error.body_text(),
-            "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed or all; severity is low, medium or high.",
+            "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed, possible or all; severity is low, medium or high.",
         )
     })?;
     by.answer(Request::Conflicts(asked)).await

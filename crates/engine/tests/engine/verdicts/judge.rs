@@ -1,0 +1,257 @@
+//! What agents and people say of claims that are near each other: who may say it, and what follows.
+
+use engram_model::{
+    Caller, Code, Conflict, ConflictId, ConflictStatus, Gate, How, Listed, PairVerdict, Refusal,
+    Resolve, ResolveReply, Settle, Severity, Tier, ask,
+};
+
+use crate::fixture::{
+    Asked, Sandbox, USER,
+    agents::{agent_named, open_agent},
+    conflicts::list_conflicts,
+    draft, refused,
+};
+
+const PORT: &str = "The relay service listens on port 8080 behind the proxy.";
+/// Contradicts it in other words, which no rule decides.
+const SOCKET: &str = "The relay service, behind its proxy, listens on a Unix socket.";
+
+fn judge(
+    at: &Asked,
+    who: &Caller,
+    conflict: ConflictId,
+    verdict: PairVerdict,
+) -> Result<ResolveReply, Refusal> {
+    at.settle(who, conflict, Settle::Judge { verdict, key: None })
+}
+
+fn judge_by_key(at: &Asked, who: &Caller, key: &str) -> Result<ResolveReply, Refusal> {
+    let resolve = Resolve {
+        conflict: ConflictId::default(),
+        how: Settle::Judge {
+            verdict: PairVerdict::Contradicts,
+            key: Some(key.to_owned()),
+        },
+        why: None,
+    };
+    at.0.ask(who, ask::Resolve(Box::new(resolve)))
+}
+
+/// `ada` stored one claim, `bob` another one near it; returns the possible conflict.
+fn proposed(at: &Asked) -> ConflictId {
+    for name in ["ada", "bob", "eve"] {
+        open_agent(at, &USER, name, None).unwrap();
+    }
+    at.put(&agent_named("ada"), draft(PORT)).unwrap();
+    let stored = at.put(&agent_named("bob"), draft(SOCKET)).unwrap();
+    assert_eq!((stored.conflicts, stored.near.len()), (0, 1), "{stored:?}");
+    stored.near[0].conflict
+}
+
+fn listed(at: &Asked, status: Listed) -> Vec<Conflict> {
+    list_conflicts(at, &USER, status)
+}
+
+fn shown(at: &Asked, id: ConflictId) -> Conflict {
+    *at.0.ask(&USER, ask::Conflict(id)).unwrap()
+}
+
+/// How many risk engrams hold.
+fn reports(at: &Asked, id: ConflictId) -> usize {
+    usize::from(shown(at, id).risk.is_some())
+}
+
+#[test]
+fn a_near_pair_is_possible_and_shuts_nothing() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    assert!(listed(&at, Listed::Open).is_empty() && listed(&at, Listed::All).is_empty());
+    let possible = listed(&at, Listed::Possible);
+    let told: Vec<_> = possible.iter().map(|it| (it.id, it.status)).collect();
+    assert_eq!(told, [(id, ConflictStatus::Possible)]);
+    assert_eq!(
+        (&*possible[0].a.claim, &*possible[0].b.claim),
+        (PORT, SOCKET)
+    );
+    assert_eq!(
+        (at.gate(Severity::Low).gate, reports(&at, id)),
+        (Gate::Open, 0)
+    );
+    // It is proposed once: to nobody again, and not after a side ended.
+    let again = at
+        .put(&agent_named("eve"), draft("The relay service has a proxy."))
+        .unwrap();
+    assert!(again.near.iter().all(|it| it.conflict != id));
+    let a = possible[0].a.id;
+    at.forget(&agent_named("ada"), a).unwrap();
+    let rest = listed(&at, Listed::Possible);
+    assert!(rest.iter().all(|it| it.id != id), "{rest:?}");
+    assert_eq!(shown(&at, id).status, ConflictStatus::Closed);
+}
+
+#[test]
+fn an_agents_word_raises_a_conflict_without_report_until_somebody_agrees() {
+    for who in [USER, agent_named("eve")] {
+        let at = Sandbox::open_new();
+        let id = proposed(&at);
+        let bob = agent_named("bob");
+        let said = judge(&at, &bob, id, PairVerdict::Contradicts).unwrap();
+        assert_eq!(said.status, ConflictStatus::Open);
+        let open = listed(&at, Listed::Open);
+        let told: Vec<_> = open.iter().map(|it| (it.tier, it.severity)).collect();
+        assert_eq!(told, [(Tier::Agent, Severity::Medium)]);
+        assert_eq!(
+            open[0].why,
+            r#""bob" says that both cannot hold: "Read again.""#
+        );
+        assert_eq!(open[0].judged[0].verdict, PairVerdict::Contradicts);
+        assert_eq!(
+            (at.gate(Severity::Low).gate, reports(&at, id)),
+            (Gate::Open, 0)
+        );
+        // Said twice, it is recorded once; and its author cannot confirm it.
+        let head = at.head();
+        judge(&at, &bob, id, PairVerdict::Contradicts).unwrap();
+        assert_eq!(at.head(), head);
+        judge(&at, &who, id, PairVerdict::Contradicts).unwrap();
+        assert_eq!(
+            (at.gate(Severity::Low).gate, reports(&at, id)),
+            (Gate::Shut, 1)
+        );
+        assert_eq!(at.gate(Severity::High).gate, Gate::Open);
+        assert_eq!(shown(&at, id).judged.len(), 2);
+        let settled = at.settle(&USER, id, Settle::Newer).unwrap();
+        assert_eq!(settled.status, ConflictStatus::Resolved);
+        assert_eq!(at.gate(Severity::Low).gate, Gate::Open);
+        assert!(
+            at.0.doctor(engram_engine::Treatment {
+                replay: true,
+                ..crate::fixture::REINDEX
+            })
+            .unwrap()
+            .ok
+        );
+    }
+}
+
+#[test]
+fn an_agent_answers_only_for_what_it_was_shown() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    let key = id.to_string()[22..].to_owned();
+    for name in ["ada", "eve"] {
+        let who = agent_named(name);
+        refused(
+            judge(&at, &who, id, PairVerdict::Contradicts),
+            Code::NotFound,
+        );
+        refused(judge_by_key(&at, &who, &key), Code::NotFound);
+    }
+    let bob = agent_named("bob");
+    for wrong in ["", "0000", "%", &id.to_string()[20..24]] {
+        refused(judge_by_key(&at, &bob, wrong), Code::NotFound);
+    }
+    // No verdict fits a pair that nobody judged.
+    for how in [Settle::Newer, Settle::Dismiss] {
+        refused(at.settle(&bob, id, how), Code::NotFound);
+    }
+    let said = judge_by_key(&at, &bob, &key.to_lowercase()).unwrap();
+    assert_eq!((said.conflict, said.status), (id, ConflictStatus::Open));
+    // The agents of the pair cannot agree in the place of a person.
+    refused(
+        judge(&at, &agent_named("ada"), id, PairVerdict::Contradicts),
+        Code::NotFound,
+    );
+}
+
+#[test]
+fn both_can_hold() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    let said = judge(&at, &agent_named("bob"), id, PairVerdict::Compatible).unwrap();
+    assert_eq!(said.status, ConflictStatus::Possible);
+    let possible = listed(&at, Listed::Possible);
+    assert_eq!(possible[0].judged[0].by, "bob", "a person still sees it");
+    let said = judge(&at, &USER, id, PairVerdict::Compatible).unwrap();
+    assert_eq!(said.status, ConflictStatus::Dismissed);
+    assert!(listed(&at, Listed::Possible).is_empty());
+    refused(
+        judge(&at, &agent_named("bob"), id, PairVerdict::Contradicts),
+        Code::AlreadySettled,
+    );
+    // Undone, it is possible again, not open.
+    at.settle(&USER, id, Settle::Undo).unwrap();
+    assert_eq!(listed(&at, Listed::Possible).len(), 1);
+    assert!(listed(&at, Listed::Open).is_empty());
+}
+
+#[test]
+fn the_same_counts_and_a_replacement_ends_only_what_its_author_may_end() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    let bob = agent_named("bob");
+    let older = shown(&at, id).a.id;
+    let said = judge(&at, &bob, id, PairVerdict::Same).unwrap();
+    assert_eq!(said.status, ConflictStatus::Possible);
+    let record = at.0.ask(&USER, ask::Get(older)).unwrap();
+    assert_eq!(record.figures.corroborations, 1);
+    // The other claim is not bob's to end.
+    let said = judge(&at, &bob, id, PairVerdict::Replaces).unwrap();
+    assert_eq!((said.status, said.closed.len()), (ConflictStatus::Open, 0));
+    // A person says the same, and it ends.
+    let said = judge(&at, &USER, id, PairVerdict::Replaces).unwrap();
+    assert_eq!(
+        (said.status, said.closed),
+        (ConflictStatus::Resolved, vec![older])
+    );
+    let settled = shown(&at, id).settled.unwrap();
+    assert_eq!(settled.how, How::Winner);
+}
+
+/// A parent may end what its child said.
+#[test]
+fn a_parents_claim_replaces_its_childs() {
+    let at = Sandbox::open_new();
+    open_agent(&at, &USER, "lead", None).unwrap();
+    open_agent(&at, &USER, "kid", Some("lead")).unwrap();
+    at.put(&agent_named("kid"), draft(PORT)).unwrap();
+    let stored = at.put(&agent_named("lead"), draft(SOCKET)).unwrap();
+    let id = stored.near[0].conflict;
+    let said = judge(&at, &agent_named("lead"), id, PairVerdict::Replaces).unwrap();
+    assert_eq!(
+        (said.status, said.closed.len()),
+        (ConflictStatus::Resolved, 1)
+    );
+}
+
+#[test]
+fn judging_has_a_rate_and_an_unanswered_claim_yields() {
+    let (sandbox, at) = {
+        let sandbox = Sandbox::new();
+        let at = sandbox.open();
+        (sandbox, at)
+    };
+    at.put(&at.agent("ada"), draft(PORT)).unwrap();
+    let bob = open_agent(&at, &USER, "bob", None)
+        .map(|it| Caller::Agent(it.agent))
+        .unwrap();
+    let mut judged = 0;
+    let mut shown = 0;
+    for n in 0..24 {
+        sandbox.clock.turn(90);
+        let claim = format!("The relay service, behind its proxy, has lamp number {n}.");
+        let stored = at.put(&bob, draft(&claim)).unwrap();
+        shown += stored.near.len();
+        if let Some(near) = stored.near.first()
+            && n < 2
+        {
+            judge(&at, &bob, near.conflict, PairVerdict::Compatible).unwrap();
+            judged += 1;
+        }
+    }
+    assert_eq!(
+        (judged, shown),
+        (2, 22),
+        "it yields after 20 without an answer"
+    );
+}

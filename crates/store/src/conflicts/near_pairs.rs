@@ -1,0 +1,110 @@
+//! Pairs of near claims: to whom they were shown, and what was said of them.
+
+use engram_model::{AgentId, ConflictId, Operation, ProjectId, operation::PairJudgment};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{Attribution, entries::entry_with_text};
+use crate::{Reader, Result, journal::parse_id};
+
+/// Queries about pairs of near claims.
+pub struct NearPairs<'a>(&'a Connection);
+
+impl<'a> NearPairs<'a> {
+    /// The queries at this reader's snapshot.
+    pub fn of(reader: &'a Reader<'_>) -> Self {
+        Self(reader.0)
+    }
+
+    /// What was said of a pair of near claims, and by whom, oldest first.
+    pub fn judgments(&self, id: ConflictId) -> Result<Vec<(Attribution, PairJudgment)>> {
+        let places = self
+            .0
+            .prepare_cached(
+                "SELECT seq FROM journal WHERE subject = ?1 AND kind = 'judged' ORDER BY seq",
+            )?
+            .query_and_then([id.to_string()], |row| Ok(row.get::<_, i64>(0)? as u64))?
+            .collect::<Result<Vec<u64>>>()?;
+        let mut found = Vec::new();
+        for seq in places {
+            let Some((entry, why)) = entry_with_text(self.0, seq)? else {
+                continue;
+            };
+            if let Some(Operation::Judged(judgment)) = entry.operation()? {
+                let by = Attribution {
+                    agent: entry.agent,
+                    by: entry.by,
+                    at: entry.at,
+                    why,
+                };
+                found.push((by, judgment));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The newest pair that an agent was shown whose id ends with this key.
+    pub fn proposed_to(&self, agent: &AgentId, key: &str) -> Result<Option<ConflictId>> {
+        let id: Option<String> = self
+            .0
+            .prepare_cached(
+                "SELECT subject FROM journal WHERE agent = ?1 AND kind = 'proposed'
+                   AND substr(subject, -length(?2)) = upper(?2) ORDER BY seq DESC LIMIT 1",
+            )?
+            .query_row([&agent.0, key], |row| row.get(0))
+            .optional()?;
+        id.map(|it| parse_id(&it)).transpose()
+    }
+
+    /// Whether a pair was ever found to be a conflict, and not only proposed.
+    pub fn is_raised(&self, id: ConflictId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM journal WHERE subject = ?1 AND kind = 'conflict' LIMIT 1",
+            )?
+            .exists([id.to_string()])?)
+    }
+
+    /// Whether an agent was shown this pair.
+    pub fn is_proposed_to(&self, agent: &AgentId, id: ConflictId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM journal WHERE subject = ?1 AND kind = 'proposed' AND agent = ?2",
+            )?
+            .exists([&id.to_string(), &agent.0])?)
+    }
+
+    /// How many pairs an agent judged after `since` and up to `now`, by the clock.
+    pub fn count_judged(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM journal WHERE agent = ?1 AND kind = 'judged'
+                   AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3",
+            )?
+            .query_row(
+                params![agent.0, since.as_microsecond(), now.as_microsecond()],
+                |row| row.get(0),
+            )?)
+    }
+
+    /// How often a side was proposed without anybody saying anything of the pair, at most `most`.
+    pub fn count_unanswered(&self, project: ProjectId, side: &str, most: usize) -> Result<usize> {
+        let count: i64 = self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM (SELECT 1 FROM conflict
+                   WHERE id IN (SELECT id FROM conflict WHERE a = ?2 UNION ALL
+                                SELECT id FROM conflict WHERE b = ?2)
+                     AND project = ?1 AND status = 'possible'
+                     AND NOT EXISTS (SELECT 1 FROM journal
+                       WHERE subject = conflict.id AND kind = 'judged') LIMIT ?3)",
+            )?
+            .query_row(params![project.to_string(), side, most as i64], |row| {
+                row.get(0)
+            })?;
+        Ok(count as usize)
+    }
+}

@@ -1,0 +1,2 @@
+-- A conflict may be possible. From here on, the journal may hold entries of the kinds `proposed` and
+-- `judged`, which earlier builds cannot read.
