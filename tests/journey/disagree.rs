@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use crate::{
     agents::{Agent, Run, Session},
-    dashboard::shop::Shop,
+    conflicts::{of, rows},
+    dashboard::{hands::notice, looks::Looks, shop::Shop},
     model_stub::call,
+    stage::Stage,
 };
 
 const RELEASED: &str = "The wallet lock is released after 3 minutes.";
@@ -76,6 +78,64 @@ fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
             .map(|it| &it["claim"])
             .collect();
         assert_eq!(claims, [RELEASED], "{found}");
+    }
+}
+
+const PORT: &str = "The relay service listens on port 8080 behind the proxy.";
+/// Contradicts it in other words, which no rule compares.
+const SOCKET: &str = "The relay service, behind its proxy, listens on a Unix socket.";
+
+/// The second agent is shown the claim of the first in the reply to its own, and says that they
+/// contradict each other; a person settles it by one key.
+#[test]
+fn agents_that_contradict_each_other_in_other_words_are_asked() {
+    for [first, second] in [[Agent::Claude, Agent::Codex], [Agent::Codex, Agent::Claude]] {
+        let shop = Shop::empty().noted();
+        let engram = shop.engram();
+        let server = engram.server().join(" ");
+        let place = server.strip_suffix(" mcp").expect("the server's command");
+        let connected = |agent: Agent| {
+            let name = format!("{agent:?}").to_lowercase();
+            let connect = format!("{place} connect {name}");
+            Session::connected(agent, &connect, &shop.root, &shop.dir)
+        };
+        let [earlier, later] = [first, second].map(connected);
+        earlier.prompt(vec![commits(PORT)]);
+        let answer = call("engram_resolve", |results| {
+            let near = results[0]["near"]["claims"].as_object();
+            let key = near.and_then(|it| it.keys().next());
+            json!({"conflict_id": key, "resolution_type": "contradicts", "resolution": "A socket has no port."})
+        });
+        let told = later.prompt(vec![commits(SOCKET), answer]);
+        let results = told.results();
+        let shown = results[0]["near"]["claims"].to_string();
+        assert!(shown.contains(PORT), "{first:?}: {}", results[0]);
+        let id = results[1]["conflict_id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+
+        let Stage { window, .. } = &Stage::of(shop);
+        window.find("[data-testid=feed-row]");
+        window.find("[data-testid=conflicts-view] .count");
+        window.keys("3");
+        window.wait(&rows(1));
+        window.find("[data-testid=unconfirmed]");
+        assert!(
+            window
+                .text("[data-testid=judged]")
+                .contains("A socket has no port.")
+        );
+        if first == Agent::Claude {
+            let mut looks = Looks::here();
+            looks.compare_in(window, "conflict-unconfirmed", &[(1280, 800)]);
+            looks.hold_all();
+        }
+        window.keys("b");
+        window.wait(&notice("Settled: B holds"));
+        let settled = of(&engram, &id);
+        assert_eq!(settled["settled"]["how"], "winner");
+        assert_eq!(settled["tier"], "agent");
     }
 }
 

@@ -201,6 +201,9 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     desk.window.keys("z");
     desk.wait_notice("Undone");
     assert_eq!(acts_on(&desk, &id), ["user forgotten", "user stored"]);
+    // What was added and taken back is no news.
+    desk.window
+        .wait(&format!("!document.querySelector('{}')", row(&id)));
 
     // By mouse: dragging over numbers, and selecting text.
     desk.open_claim(edited);

@@ -11,6 +11,9 @@ use crate::{
     words::{self, say},
 };
 
+/// The author of what the engine itself says.
+const ENGINE: &str = "engram";
+
 /// What undoes a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reversal {
@@ -53,6 +56,8 @@ pub struct Step {
     pub at: Timestamp,
     /// What was done.
     pub did: &'static str,
+    /// The agent in whose name, as `engram put --agent` has it; none for the person's own.
+    pub in_name_of: Option<String>,
     /// To what.
     pub of: StepSubject,
     /// The claim; empty if these entries do not have it.
@@ -95,13 +100,14 @@ pub fn steps_of(entries: &[Entry]) -> Vec<Step> {
 }
 
 fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Option<Step> {
-    if !is_persons(entry) {
+    if !is_persons(entry) || entry.change.stored().is_some_and(Engram::is_sample) {
         return None;
     }
     let step = |did, of, words: String, state| Step {
         seq: entry.seq,
         at: entry.at,
         did,
+        in_name_of: (!is_in_own_name(entry)).then(|| words::person(&entry.by)),
         of,
         words,
         state,
@@ -173,9 +179,15 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
     })
 }
 
-/// Whether the person did it.
+/// Whether the person did it, perhaps in the name of an agent; what the engine itself does has no
+/// agent either.
 fn is_persons(entry: &Entry) -> bool {
-    entry.agent.is_none() && ["", "user"].contains(&entry.by.as_str())
+    entry.agent.is_none() && entry.by != ENGINE
+}
+
+/// Whether an entry of the person names no agent.
+fn is_in_own_name(entry: &Entry) -> bool {
+    ["", "user"].contains(&entry.by.as_str())
 }
 
 /// Whether the end of a claim is part of another step. A sample is removed as a whole, and made
@@ -193,7 +205,7 @@ impl Later {
     /// Notes what an entry means for those before it.
     fn note(&mut self, entry: &Entry, all: &HashMap<EngramId, &Engram>) {
         let is_person = is_persons(entry);
-        let by = if is_person {
+        let by = if is_person && is_in_own_name(entry) {
             say::engram::YOU.to_owned()
         } else {
             words::person(&entry.by)
@@ -351,16 +363,42 @@ mod tests {
     }
 
     #[test]
-    fn to_remove_a_sample_is_no_step() {
+    fn what_the_person_did_in_the_name_of_an_agent_is_listed_with_that_name() {
+        let provenance = json!({"created_at": AT, "created_by": "codex", "source": "agent"});
+        let named = json!({"provenance": provenance});
+        let mut all = entries(vec![
+            (None, json!({"kind": "forgotten", "with": id(2)})),
+            (None, stored_change(2, None, named)),
+            (None, stored_change(1, None, json!({"kind": "risk"}))),
+        ]);
+        all[1].by = "codex".to_owned();
+        all[2].by = "engram".to_owned();
+        let steps = steps_of(&all[1..]);
+        assert_eq!(steps.len(), 1, "what the engine says is no step");
+        assert_eq!(steps[0].did, say::steps::ADDED);
+        assert_eq!(steps[0].in_name_of.as_deref(), Some("codex"));
+        let undo = Reversal::Forget(id(2).parse().unwrap());
+        assert_eq!(steps[0].state, StepState::Stands(undo));
+        // To forget it is a step of its own, as with any claim of an agent.
+        let steps = steps_of(&all);
+        assert_eq!((steps.len(), steps[0].did), (2, say::steps::FORGOT));
+        let overtaken = say::steps::overtaken_by(say::steps::FORGOTTEN, say::engram::YOU);
+        assert_eq!(steps[1].state, StepState::Overtaken(overtaken));
+    }
+
+    #[test]
+    fn to_load_or_remove_a_sample_is_no_step() {
         let sample = json!({
             "tags": ["sample"], "topic": "sample/retry", "scope": "run",
             "valid_until": "2026-01-09T09:00:00Z",
         });
-        let steps = states_of(vec![
-            (None, json!({"kind": "forgotten", "with": id(3)})),
-            (Some("h1"), stored_change(3, Some("h1"), sample)),
-        ]);
-        assert_eq!(steps, []);
+        for agent in [Some("h1"), None] {
+            let steps = states_of(vec![
+                (None, json!({"kind": "forgotten", "with": id(3)})),
+                (agent, stored_change(3, agent, sample.clone())),
+            ]);
+            assert_eq!(steps, [], "{agent:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use engram_model::{
     Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate,
-    GateReply, How, Listed, ResolveReply, Settled, shell_quoted,
+    GateReply, Listed, ResolveReply, shell_quoted,
 };
 
 use crate::out::{in_quotes, one_line};
@@ -144,7 +144,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         let _ = write!(
             out,
             "\n{}{}{}, {}{}",
-            how_text(settled),
+            settled.how,
             match (conflict.winner(), settled.merged) {
                 (Some(side), _) if side.id == conflict.a.id => ": a".to_owned(),
                 (Some(_), _) => ": b".to_owned(),
@@ -183,16 +183,6 @@ fn why_line(conflict: &Conflict) -> String {
         return String::new();
     }
     format!("\n  {}", one_line(&conflict.why))
-}
-
-/// How a conflict ended. Whoever forgets a claim is recorded, so that nobody did says that the
-/// verdict on another conflict ended it.
-fn how_text(settled: &Settled) -> &'static str {
-    if settled.how == How::Forgotten && settled.by.is_empty() {
-        "closed: the verdict on another conflict ended a claim"
-    } else {
-        settled.how.as_str()
-    }
 }
 
 /// Renders the conflicts that shut the gate, with the details of those in `known`.

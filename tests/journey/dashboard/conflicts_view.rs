@@ -47,6 +47,14 @@ fn wait_for_another(window: &Window, id: &str) {
     ));
 }
 
+/// The condition that the middle and the lower edge of an element are not covered.
+fn is_in_sight(testid: &str) -> String {
+    format!(
+        "(it => {{ const at = it.getBoundingClientRect(), x = at.left + at.width / 2;
+            return [at.top + at.height / 2, at.bottom - 3].every(y => it.contains(document.elementFromPoint(x, y))); }})(document.querySelector('[data-testid={testid}]'))"
+    )
+}
+
 #[test]
 fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
     let open = || open(3);
@@ -88,7 +96,10 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         window.keys("Known until the migration");
         window.keys(ENTER);
         window.wait(&notice("Allowed"));
-        window.keys(ESCAPE);
+        // The next conflict has a reason of its own, and keys act on it.
+        window.wait_moved("document.activeElement.id === 'feed'");
+        wait_for_another(window, &id);
+        window.wait("document.getElementById('reason').value === ''");
         window.wait(&rows(3));
         window.wait(&format!(
             "document.querySelector('[data-testid=conflict][data-id=\"{id}\"] .chip')?.textContent === 'allowed'"
@@ -167,6 +178,20 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
     });
 }
 
+/// A person decides once: the conflict comes before the question whether the claim is still true.
+#[test]
+fn a_claim_in_doubt_leads_to_its_conflict_first() {
+    let (shop, [first, _]) = shop_with_conflicts(1);
+    let Stage { window, .. } = &Stage::drifting(shop);
+    window.press_on(Hand::Mouse, "drift-view");
+    window.open_row(Hand::Mouse, &first[0]);
+    window.find("[data-testid=triage]");
+    let told = window.text("[data-testid=engram] [data-testid=in-conflict] span");
+    assert!(told.contains("Settle that first"), "{told}");
+    window.keys("g");
+    read(window);
+}
+
 #[test]
 fn several_are_selected_by_mouse_and_judged() {
     let Stage { shop, window, .. } = &open(5);
@@ -240,5 +265,17 @@ fn the_conflicts_look_as_they_were_approved() {
     window.keys("m");
     window.find("[data-testid=merge]");
     looks.compare_in(window, "conflicts-merge", &[(1280, 800)]);
+    // At 200% zoom, the text and its buttons are in view together.
+    window.keys(ESCAPE);
+    window.size(640, 400);
+    window.wait("document.querySelector('.panes.one')");
+    window.keys("m");
+    window.wait_moved("document.activeElement.id === 'engram'");
+    window.keys("m");
+    window.wait_moved("document.activeElement.id === 'merge-text'");
+    for part in ["merge-text", "save-merge", "leave-merge"] {
+        window.wait_moved(&is_in_sight(part));
+    }
+    looks.compare_in(window, "conflicts-merge", &[(640, 400)]);
     looks.hold_all();
 }

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{
-    hands::{DOWN, ENTER, ESCAPE, TAB, are_listed, rows},
+    hands::{DOWN, ENTER, ESCAPE, TAB, are_listed, is_open, rows},
     server::Server,
     shop::Shop,
 };
@@ -146,9 +146,14 @@ fn a_question_finds_what_answers_it_and_opens_that() {
     window.wait("document.querySelector('[data-testid=feed-row]').dataset.id === document.querySelector('[data-testid=engram]')?.dataset.id");
     window.find("[data-testid=feed-row] mark");
     window.find("[data-testid=claim] mark");
+    // The words of a cleared search are marked nowhere, and the claim stays open.
+    let found = window.attribute("[data-testid=engram]", "data-id");
+    window.keys(ESCAPE);
+    window.wait(&rows(8));
+    window.wait("!document.querySelector('[data-testid=feed-row] mark, [data-testid=claim] mark')");
+    window.wait(&is_open(&found));
     // Escape from the list clears a search that found nothing.
-    window.control('a');
-    window.keys(&format!("quagga{ENTER}"));
+    window.keys(&format!("/quagga{ENTER}"));
     window.wait("document.querySelector('[data-testid=no-match]')");
     window.keys(ESCAPE);
     window.wait(&rows(8));

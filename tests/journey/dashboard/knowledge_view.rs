@@ -147,6 +147,30 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
 }
 
 #[test]
+fn the_open_claim_stays_in_view_at_another_time() {
+    let (Stage { shop, window, .. }, _) = &Stage::corrected();
+    window.size(1280, 340);
+    open(window, Hand::Keys);
+    window.wait(&rows(8));
+    let id = &shop.ids[2];
+    window.open_row(Hand::Keys, id);
+    let in_view = format!(
+        "(it => {{ const row = it?.getBoundingClientRect(), list = document.getElementById('feed').getBoundingClientRect();
+            return row && row.top >= list.top - 1 && row.bottom <= list.bottom + 1; }})(document.querySelector('{}'))",
+        row(id)
+    );
+    window.wait_moved(&in_view);
+    go_to_ten(window, Hand::Keys);
+    window.wait(&rows(3));
+    window.wait_moved(&in_view);
+    window.keys(ESCAPE);
+    window.shift('t');
+    window.wait(NOW);
+    window.wait(&rows(8));
+    window.wait_moved(&in_view);
+}
+
+#[test]
 fn the_history_of_a_claim_leads_to_what_held_then() {
     both_hands(Stage::corrected, |(stage, versions), hand| {
         let Stage { window, .. } = stage;

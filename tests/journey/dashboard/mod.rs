@@ -21,6 +21,7 @@ pub(crate) mod looks;
 mod narrow;
 #[cfg(feature = "bench")]
 mod pictures;
+mod possible;
 mod requests_view;
 pub(crate) mod server;
 mod set;

@@ -218,11 +218,12 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         window.find("[data-testid=hand-on]");
         window.by(hand, "G", "hand-on");
         window.wait(&notice("has not connected again"));
-        // A grant for a connection that has ended says so at once.
+        // That a connection has ended is said before the answer, and again with it.
         connect(engram, "zed", &calls);
         connect(engram, "zed", &lines[..1]);
         window.wait(&requests_are(1, 2));
         window.click("[data-testid=request][data-state=waiting]");
+        window.wait("document.querySelector('[data-testid=out-of-reach]')?.textContent.startsWith('This connection has ended')");
         window.by(hand, "y", "grant");
         window.wait(&notice("That connection has ended"));
     });

@@ -14,9 +14,10 @@ use crate::{
     window::Window,
 };
 
-/// The condition that these are the steps, newest first: how each line ends.
+/// The condition that these are the steps, newest first: how each line ends. Leaves out what the
+/// command stored in the name of an agent.
 fn steps_end(ends: &[&str]) -> String {
-    let each = "[...document.querySelectorAll('[data-testid=step]')].map(it => it.lastElementChild.textContent).join()";
+    let each = "[...document.querySelectorAll('[data-testid=step]')].filter(it => !it.querySelector('b').textContent.includes(' as ')).map(it => it.lastElementChild.textContent).join()";
     format!("{each} === {}", json!(ends.join(",")))
 }
 
@@ -70,15 +71,17 @@ fn every_step_is_listed_and_can_be_undone_while_it_stands() {
             let overtaken = "since made again by programmer-2";
             window.wait(&steps_end(&["Undo", "Undo", overtaken]));
             is_clean(window, "steps");
-            // Not the newest one: the second.
+            // A claim stored in the name of an agent is a step of the person too.
+            window.wait("document.querySelector('[data-testid=step] b').textContent === 'Added as programmer-2'");
+            // Not the newest verdict: the second.
             match hand {
                 Hand::Keys => {
-                    let second = "it === document.querySelectorAll('[data-testid=undo-step]')[1]";
+                    let second = "it === document.querySelectorAll('[data-testid=undo-step]')[2]";
                     window.tab_until(second);
                     window.keys(ENTER);
                 }
                 Hand::Mouse => {
-                    window.click("[data-testid=step]:nth-child(2) [data-testid=undo-step]")
+                    window.click("[data-testid=step]:nth-child(3) [data-testid=undo-step]")
                 }
             }
             window.wait(&steps_end(&["Undo", "undone", overtaken]));

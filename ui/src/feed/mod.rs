@@ -2,6 +2,7 @@
 //! entries.
 
 mod ranked;
+mod taken_back;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -347,8 +348,8 @@ impl EngramList {
 
     /// How many of those held back are new: a confirmed claim only takes its place again.
     pub fn waiting_new(&self) -> usize {
-        let new = self.waiting.iter().filter(|it| it.place.is_none());
-        new.count() + self.missed
+        let is_new = |it: &&Arc<Engram>| it.place.is_none() && !self.is_taken_back(it);
+        self.waiting.iter().filter(is_new).count() + self.missed
     }
 
     /// How many rows at the top were first recorded after this place, down to the last one that is
@@ -357,7 +358,7 @@ impl EngramList {
         if self.ranked.is_some() {
             return 0;
         }
-        let new = self.rows.iter().take_while(|it| it.list_place() > place);
+        let new = self.iter().take_while(|it| it.list_place() > place);
         let of_others = new.enumerate().filter(|(_, it)| !is_own(it));
         of_others.last().map_or(0, |(row, _)| row + 1)
     }
@@ -381,19 +382,19 @@ impl EngramList {
     pub fn is_empty(&self) -> bool {
         self.is_read
             && self.filter.is_empty()
-            && self.rows.is_empty()
-            && self.waiting() == 0
+            && self.iter().next().is_none()
+            && self.waiting_new() == 0
             && self.older.is_none()
     }
 
     /// Iterates over the listed engrams, newest first.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Engram>> {
-        self.rows.iter()
+        self.rows.iter().filter(|it| !self.is_taken_back(it))
     }
 
     /// Returns the listed engrams, newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
-        self.rows.iter().cloned().collect()
+        self.iter().cloned().collect()
     }
 
     /// Returns an engram, as it is now.

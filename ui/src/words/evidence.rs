@@ -101,6 +101,16 @@ pub fn is_drifted(engram: &Engram) -> bool {
     engram.valid_until.is_none() && standing.is_some_and(|it| Evidence::DRIFTED.contains(&it))
 }
 
+/// That an open conflict is about the claim; of a drifted one, which of the two to decide first.
+pub fn dispute(engram: &Engram) -> Option<&'static str> {
+    let told = if is_drifted(engram) {
+        say::review::IN_CONFLICT
+    } else {
+        say::engram::IN_CONFLICT
+    };
+    (!engram.conflicts.is_empty()).then_some(told)
+}
+
 /// Whether the evidence of a drifted claim is still there, so that the claim can be repointed at
 /// it.
 pub fn can_repin(engram: &Engram) -> bool {
@@ -212,6 +222,14 @@ mod tests {
         ] {
             let (word, class) = evidence(&todo(tag, standing), false);
             assert_eq!(class, want, "{tag} {standing:?}: {word}");
+            // A person does not decide twice: of a drifted claim, the conflict comes first.
+            let mut engram = todo(tag, standing);
+            assert_eq!(dispute(&engram), None);
+            engram.conflicts = vec!["01K0000000000000000000000C".parse().unwrap()];
+            let is_drifted = is_drifted(&engram);
+            let told = dispute(&engram);
+            assert_eq!(told == Some(say::review::IN_CONFLICT), is_drifted);
+            assert!(told.is_some(), "{tag} {standing:?}");
         }
         // An agent answered: the person decides what that means for the claim.
         for (standing, want) in [("needs_reverification", "word ok"), ("holds", "word well")] {

@@ -58,6 +58,28 @@ pub fn short_digest(digest: &str) -> String {
     format!("sha256 {head}…")
 }
 
+/// How many digits of a SHA-256 digest are written out, and how many of them a text shows.
+const DIGEST_DIGITS: (usize, usize) = (64, 12);
+
+/// A text with each SHA-256 digest cut to its first digits.
+pub fn with_short_digests(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_hex = first.is_ascii_hexdigit();
+        let end = rest.find(|it: char| it.is_ascii_hexdigit() != is_hex);
+        let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
+        if is_hex && part.len() == DIGEST_DIGITS.0 {
+            short.push_str(&part[..DIGEST_DIGITS.1]);
+            short.push('…');
+        } else {
+            short.push_str(part);
+        }
+        rest = after;
+    }
+    short
+}
+
 /// Splits a path into folder and file name, so that only the folder is cut if there is little room.
 pub fn split_path(path: &str) -> (&str, &str) {
     match path.rfind('/') {
@@ -98,6 +120,18 @@ mod tests {
             assert_eq!(split_path(path), want);
         }
         assert_eq!(short_digest("sha256:5976ad02ffff"), "sha256 5976ad02…");
+        let digest = "4d7a".repeat(16);
+        for (text, want) in [
+            (
+                format!("artifact:a.pdf@sha256:{digest}, then b"),
+                "artifact:a.pdf@sha256:4d7a4d7a4d7a…, then b",
+            ),
+            (format!("{digest} {digest}"), "4d7a4d7a4d7a… 4d7a4d7a4d7a…"),
+            (format!("{digest}4"), &*format!("{digest}4")),
+            ("größe added: decade 1".to_owned(), "größe added: decade 1"),
+        ] {
+            assert_eq!(with_short_digests(&text), want);
+        }
     }
 
     #[test]

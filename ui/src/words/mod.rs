@@ -11,10 +11,12 @@ pub use self::{
     budget::{fullest_meter, is_nearly_spent, meter, spent},
     clock::Clock,
     evidence::{
-        as_stored, can_repin, evidence, gone_evidence, is_drifted, last_seen, place_now,
+        as_stored, can_repin, dispute, evidence, gone_evidence, is_drifted, last_seen, place_now,
         place_read, reading, reported_conflict, standing,
     },
-    files::{is_file, measures, media, short_digest, size, split_path, wanted_source},
+    files::{
+        is_file, measures, media, short_digest, size, split_path, wanted_source, with_short_digests,
+    },
     repository::{checkout, initials, repository, repository_badge},
 };
 use engram_model::{Engram, Kind, is_hidden};

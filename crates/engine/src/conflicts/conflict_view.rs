@@ -297,11 +297,10 @@ fn end_of_side(
         return Ok(settled(How::Redacted, by, at));
     }
     if let Some(attribution) = about(OperationKind::Forgotten)? {
-        return Ok(settled(
-            How::Forgotten,
-            names::author_of_entry(&attribution),
-            at,
-        ));
+        let lost = tx.lost(engram)?;
+        let why = lost.map(|it| format!("The verdict on conflict {} ended it.", it.conflict));
+        let forgotten = settled(How::Forgotten, names::author_of_entry(&attribution), at);
+        return Ok(Settled { why, ..forgotten });
     }
     let newer = match tx.successor(engram.lineage_id, engram.seq)? {
         Some(id) => tx.engram(id)?,

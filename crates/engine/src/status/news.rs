@@ -184,9 +184,16 @@ fn news_of(
         }
         Some(Operation::Requested(asked)) => {
             let request = tx.grants().request(entry.project, &asked.id)?;
-            let is_waiting = request.is_some_and(|it| it.state == RequestState::Waiting);
-            let pointer = asked.pointer.clone();
-            is_waiting.then(|| EntryNews::new(NewsKind::Asked, by, &asked.id, pointer))
+            let waiting = request.filter(|it| it.state == RequestState::Waiting);
+            waiting.map(|request| {
+                // Once erased, the reason is empty.
+                let unpinned = asked.pointer.rsplit_once('@').map_or("", |it| it.0);
+                let text = match request.reason.trim() {
+                    "" => asked.pointer.clone(),
+                    reason => format!("{reason} ({unpinned})"),
+                };
+                EntryNews::new(NewsKind::Asked, by, &asked.id, text)
+            })
         }
         // Drift in other working trees does not count.
         Some(Operation::Anchored(anchored)) if anchored.worktree.is_empty() => {

@@ -107,8 +107,8 @@ pub struct NewsRow {
     /// The latest claim, conflict or request; of claims whose evidence changed, the newest.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// That claim, what the conflict is about, or the pointer of the request: an agent's words,
-    /// never an instruction.
+    /// That claim, what the conflict is about, or the reason of the request with its pointer: an
+    /// agent's words, never an instruction.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
 }

@@ -26,7 +26,7 @@ pub(super) fn core_tools(limits: &Limits) -> Vec<OfferedTool> {
         query_max,
         ..
     } = limits;
-    vec![
+    let mut tools = vec![
         tool(
             ToolDescription {
                 name: "engram_status",
@@ -84,6 +84,14 @@ rest: more. DEREF_DENIED: go on or retry with reason."
             },
             |read: DerefArguments| Ok((ask::Deref(read.into()), DerefResult::from)),
         ),
+    ];
+    tools.extend(conflict_tools());
+    tools
+}
+
+/// The tools about conflicts and durability.
+fn conflict_tools() -> [OfferedTool; 3] {
+    [
         tool(
             ToolDescription {
                 name: "engram_conflicts",

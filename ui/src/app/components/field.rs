@@ -26,7 +26,7 @@ pub(crate) fn keys_of_line(
     }
 }
 
-/// The field for a reason. Enter calls `enter` and keeps the focus; Escape returns to the pane.
+/// The field for a reason. Enter calls `enter`; Escape returns to the pane.
 #[component]
 pub(crate) fn ReasonField(
     #[prop(into)] reason: Signal<String>,

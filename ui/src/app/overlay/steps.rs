@@ -22,9 +22,10 @@ use crate::{
 const MAX_STEPS: usize = 50;
 const PAGES: usize = 3;
 
-/// Reads the person's last steps.
-async fn read_steps(app: App) -> Result<Vec<Step>, Refusal> {
+/// Reads the person's last steps of these.
+async fn read_steps(app: App, is_wanted: fn(&Step) -> bool) -> Result<Vec<Step>, Refusal> {
     let (mut entries, mut before) = (Vec::new(), None);
+    let mut steps = Vec::new();
     for _ in 0..PAGES {
         let feed = Feed {
             before,
@@ -34,11 +35,12 @@ async fn read_steps(app: App) -> Result<Vec<Step>, Refusal> {
         let page = app.ask(ask::Feed(feed)).await?;
         entries.extend(page.entries);
         before = page.next;
-        if before.is_none() || steps_of(&entries).len() >= MAX_STEPS {
+        steps = steps_of(&entries);
+        steps.retain(is_wanted);
+        if before.is_none() || steps.len() >= MAX_STEPS {
             break;
         }
     }
-    let mut steps = steps_of(&entries);
     steps.truncate(MAX_STEPS);
     Ok(steps)
 }
@@ -109,10 +111,11 @@ async fn undo_step(app: App, step: Step) {
     }
 }
 
-/// Undoes the newest step that stands, according to the journal.
+/// Undoes the newest step that stands, according to the journal. A step in the name of an agent may
+/// be one of an agent that works in a shell, so it is undone from the list alone.
 pub(crate) fn undo_newest(app: App) {
     spawn_local(async move {
-        match read_steps(app).await {
+        match read_steps(app, |it| it.in_name_of.is_none()).await {
             Ok(steps) => {
                 let stands = |it: &Step| matches!(it.state, StepState::Stands(_));
                 match steps.into_iter().find(stands) {
@@ -141,7 +144,7 @@ fn StepList() -> impl IntoView {
     let steps: RwSignal<Option<Result<Vec<Step>, Refusal>>> = RwSignal::new(None);
     let read = move || {
         spawn_local(async move {
-            let mut read = read_steps(app).await;
+            let mut read = read_steps(app, |_| true).await;
             // The dialog may be closed by now.
             let _ = steps.try_set(Some(read.clone()));
             for step in read.iter_mut().flatten().filter(|it| it.words.is_empty()) {
@@ -192,7 +195,7 @@ fn view_step<U: Fn(Step) + Copy + Send + 'static>(
     view! {
         <li data-testid="step">
             <time class="quiet" datetime=step.at.to_string()>{clock.moment(step.at)}</time>
-            <b>{step.did}</b>
+            <b>{step.did}{step.in_name_of.as_deref().map(say::steps::in_name_of)}</b>
             <q dir="auto" hidden=words.is_empty()>{words.clone()}</q>
             {beside}
         </li>

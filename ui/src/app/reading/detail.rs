@@ -1,6 +1,6 @@
 //! The detail pane: one claim, what is known about it, and the sources that it rests on.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use engram_model::{Durability, Engram, EngramId};
 use leptos::{html, prelude::*};
@@ -70,7 +70,10 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let became = Memo::new(move |_| {
         let engram = current.get()?;
         let now = app.clock.get().now;
-        let became = |feed: &EngramList| (feed.state(&engram, now), feed.newer(engram.id));
+        let became = |feed: &EngramList| {
+            let marks = feed.marks(engram.id).to_vec();
+            (feed.state(&engram, now), feed.newer(engram.id), marks)
+        };
         Some((app.list.with_feed(became), stale::is_unavailable(app)))
     });
     let node = NodeRef::<html::Div>::new();
@@ -78,7 +81,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     view! {
         <div class="scroll" id="engram" node_ref=node tabindex="-1" data-testid="engram" data-id=id.to_string()>
             <Correct id engram=current />
-            {move || current.get().zip(became.get()).map(|(engram, ((state, newer), is_unavailable))| view! { <Head engram state newer is_unavailable /> })}
+            {move || current.get().zip(became.get()).map(|(engram, ((state, newer, marks), is_unavailable))| view! { <Head engram state newer marks is_unavailable /> })}
             <Triage engram=current />
             {move || app.reading.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">{say::engram::EVIDENCE}</h2>
@@ -99,6 +102,8 @@ fn Head(
     engram: Arc<Engram>,
     state: State,
     newer: Option<EngramId>,
+    /// What a search found in its claim.
+    marks: Vec<Range<usize>>,
     is_unavailable: bool,
 ) -> impl IntoView {
     let app = App::here();
@@ -115,7 +120,6 @@ fn Head(
     let claim = if engram.redacted {
         view! { <p class="claim erased">{say::engram::REDACTED}</p> }.into_any()
     } else {
-        let marks = app.list.with_feed(|it| it.marks(engram.id).to_vec());
         let claim = prose::claim(&engram.claim, &marks);
         view! { <p class="claim" data-testid="claim" class:closed={!state.holds()} class:long={engram.claim.len() > LONG} dir=claim.direction>{claim.text}</p> }.into_any()
     };
@@ -138,8 +142,8 @@ fn Head(
                 <div><dt>{say::engram::ALSO_SAID}</dt><dd>{words::format_count(others, say::OTHER_AGENTS)}</dd></div>
             })}
         </dl>
-        {(!engram.conflicts.is_empty()).then(|| view! {
-            <p class="disputed" data-testid="in-conflict">{Icon::Alert.draw()}<span>{say::engram::IN_CONFLICT}</span>
+        {words::dispute(&engram).map(|told| view! {
+            <p class="disputed" data-testid="in-conflict">{Icon::Alert.draw()}<span>{told}</span>
                 <button class="plain" data-testid="show-conflict" on:click=move |_| conflicts::show_its_conflict(app)>{say::engram::SHOW_CONFLICT}" "<kbd>"G"</kbd></button></p>
         })}
         {newer.map(|id| view! {

@@ -1,6 +1,6 @@
 //! Conflicts, and the verdicts on them.
 
-use engram_model::{ConflictStatus, How, Listed, Severity, Tier};
+use engram_model::{ConflictStatus, How, Listed, PairVerdict, Severity, Tier};
 
 pub const TITLE: &str = "Conflicts";
 pub const COUNTS: &str = "Conflicts waiting for a verdict";
@@ -121,6 +121,7 @@ pub fn how_found(tier: Tier) -> &'static str {
         Tier::Temporal => "times differ",
         Tier::CrossScope => "across topics",
         Tier::Llm => "judged by a model",
+        Tier::Agent => "near each other",
     }
 }
 
@@ -133,6 +134,7 @@ pub fn how_found_in_full(tier: Tier) -> &'static str {
         Tier::Temporal => "Found by comparing times",
         Tier::CrossScope => "Found by comparing claims across topics",
         Tier::Llm => "Found by a large language model",
+        Tier::Agent => "Both may be about the same thing",
     }
 }
 
@@ -142,6 +144,7 @@ pub fn status(status: ConflictStatus) -> &'static str {
         ConflictStatus::Resolved => "resolved",
         ConflictStatus::Dismissed => "dismissed",
         ConflictStatus::Closed => "closed",
+        ConflictStatus::Possible => "possible",
     }
 }
 
@@ -151,6 +154,7 @@ pub fn listed(listed: Listed) -> &'static str {
         Listed::Resolved => "Resolved",
         Listed::Dismissed => "Dismissed",
         Listed::Closed => "Closed automatically",
+        Listed::Possible => "Possible",
         Listed::All => "All",
     }
 }
@@ -206,3 +210,25 @@ pub fn still_due(comparisons: &str) -> String {
 pub fn new_count(count: usize) -> String {
     format!("{count} new")
 }
+
+pub const ONLY_POSSIBLE: &str = "Nobody has said yet that these claims contradict each other";
+pub const JUDGE_FIRST: &str = "Say first whether they do.";
+
+pub const CONTRADICT: &str = "They contradict";
+pub const CONTRADICT_MEANS: &str = "They contradict each other: it is a conflict";
+pub const DONE_CONTRADICT: &str = "It is a conflict now, and waits for your verdict";
+pub const IS_CONFLICT: &str = "This is a conflict already";
+
+/// What somebody said of a pair, as a line of its history.
+pub fn judged(verdict: PairVerdict) -> &'static str {
+    match verdict {
+        PairVerdict::Contradicts => "says that they contradict each other",
+        PairVerdict::Replaces => "says that B replaces A",
+        PairVerdict::Same => "says that they say the same",
+        PairVerdict::Compatible => "says that both can hold",
+    }
+}
+
+pub const POSSIBLE_MEANS: &str = "These claims may be about the same thing. Nobody has said yet whether they contradict each other.";
+pub const UNCONFIRMED: &str =
+    "Only an agent says so. It blocks nothing until you agree or give a verdict.";

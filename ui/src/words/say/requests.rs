@@ -92,9 +92,18 @@ pub const HAND_ON: &str = "Transfer";
 pub const HAND_ON_MEANS: &str = "Transfer the grant";
 pub const HAS_NEWER: &str =
     "That connection has ended. Open the request and transfer the grant to the newer one.";
+/// On a waiting request, whose agent may not be there to use a grant.
+pub const CLOSED: &str = "You closed this agent, so it cannot use a grant.";
+pub const RECONNECTED: &str = "This connection has ended: the agent has connected again. Grant the request, then transfer the grant to the newer connection.";
 pub const NO_NEWER: &str = "This agent has not connected again";
 pub const NO_NEWER_HINT: &str =
     "A grant can be transferred once the same client has a newer connection.";
+
+pub fn is_quiet(ago: &str) -> String {
+    format!(
+        "This agent last called {ago}. It may have disconnected; a grant can then be transferred once it connects again."
+    )
+}
 
 pub fn handed_on(agent: &str) -> String {
     format!("Transferred: the newest connection of {agent} may read it once")

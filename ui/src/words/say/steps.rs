@@ -26,6 +26,11 @@ pub const SETTLED_AGAIN: &str = "settled again";
 pub const ALLOWED_AGAIN: &str = "allowed again";
 pub const SAID_AGAIN: &str = "made again";
 
+/// After a step that the person did in the name of an agent.
+pub fn in_name_of(agent: &str) -> String {
+    format!(" as {agent}")
+}
+
 /// What overtook a step, and who did it.
 pub fn overtaken_by(did: &str, by: &str) -> String {
     format!("since {did} by {by}")

@@ -78,9 +78,17 @@ fn a_request_is_news_while_it_waits() {
             .rows
             .into_iter()
             .filter(|it| it.what == NewsKind::Asked);
-        rows.map(|it| (it.by, it.count, it.id)).collect::<Vec<_>>()
+        rows.map(|it| (it.by, it.count, it.id, it.text))
+            .collect::<Vec<_>>()
     };
-    assert_eq!(asked(), [("ada".to_owned(), 1, id.clone())]);
+    let rows = asked();
+    assert_eq!(rows.len(), 1);
+    let (by, count, named, text) = &rows[0];
+    assert_eq!((by.as_str(), *count, named), ("ada", 1, &id));
+    assert!(
+        text.ends_with(" (repo:src/lib.rs#L2)") && text.len() > 25,
+        "{text}"
+    );
     let denied = DenyAnswer { id, why: None };
     engine.0.ask(&USER, ask::DenyRequest(denied)).unwrap();
     assert_eq!(asked(), []);

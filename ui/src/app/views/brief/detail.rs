@@ -5,6 +5,7 @@ use leptos::{html, prelude::*};
 
 use super::{
     VIEW,
+    list::{line_in_words, whole_line},
     pins::{can_edit, can_pin},
 };
 use crate::{
@@ -49,7 +50,7 @@ fn Whole(line: BriefLine) -> impl IntoView {
     let is_none = line.pointers.is_empty();
     view! {
         <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="line-read">
-            <p class="claim long" dir="auto" data-testid="line-text">{words::visible(&line.text)}</p>
+            <p class="claim long" dir="auto" title=whole_line(&line) data-testid="line-text">{line_in_words(&line)}</p>
             <Sent line=line.clone() />
             <section class="sources" aria-label=say::brief::EVIDENCE>
                 {is_none.then(|| view! { <p class="quiet">{say::brief::NO_EVIDENCE}</p> })}

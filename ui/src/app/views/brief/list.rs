@@ -230,6 +230,17 @@ fn Part(part: BriefPart, lines: Memo<Vec<BriefLine>>) -> impl IntoView {
     }
 }
 
+/// A line as it is shown: a digest is named by its beginning.
+pub(super) fn line_in_words(line: &BriefLine) -> String {
+    words::with_short_digests(&words::visible(&line.text))
+}
+
+/// The line with all its letters, if it is shown without some.
+pub(super) fn whole_line(line: &BriefLine) -> Option<String> {
+    let whole = words::visible(&line.text);
+    Some(whole).filter(|it| *it != line_in_words(line))
+}
+
 #[component]
 fn Row(at: usize, line: BriefLine) -> impl IntoView {
     let app = App::here();
@@ -243,7 +254,7 @@ fn Row(at: usize, line: BriefLine) -> impl IntoView {
             data-testid="brief-line" data-pinned=line.pinned.to_string()
             on:mousedown=dom::prevent_text_selection on:click=move |_| state::go_to_line(app, text.get_value())>
             <span class="number" aria-hidden="true">{at + 1}</span>
-            <p dir="auto">{words::visible(&line.text)}</p>
+            <p dir="auto" title=whole_line(&line)>{line_in_words(&line)}</p>
             {line.pinned.then(|| view! { <span class="pinned" title=say::brief::part::PIN>{Icon::Pin.draw()}</span> })}
         </div>
     }

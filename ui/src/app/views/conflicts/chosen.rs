@@ -13,10 +13,7 @@ use crate::{
         dom,
         frame::{Undo, room},
         state::App,
-        views::conflicts::{
-            queue::{ConflictVerdict, Queue},
-            state, verdict,
-        },
+        views::conflicts::{queue::Queue, state, verdict, verdict_kind::ConflictVerdict},
     },
     selection::Selection,
     words::{self, say},
@@ -27,10 +24,15 @@ fn can_choose(conflict: &Conflict) -> bool {
     conflict.status == ConflictStatus::Open
 }
 
-/// Changes the selection; drops a verdict that waits for its reason.
+/// Changes the selection; drops a verdict that waits for its reason. A reason is of the selection for
+/// which it was written.
 fn choose_conflicts(app: App, change: impl FnOnce(&mut Selection<Conflict>)) {
-    app.views.conflicts.wants_reason.set(false);
-    app.views.conflicts.chosen.update(change);
+    let all = app.views.conflicts;
+    all.wants_reason.set(false);
+    all.chosen.update(change);
+    if all.chosen.with_untracked(Selection::is_empty) {
+        all.chosen_reason.set(String::new());
+    }
 }
 
 fn conflict_rows(app: App) -> Vec<Arc<Conflict>> {

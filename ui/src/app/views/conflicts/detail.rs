@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
+use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, Severity};
 use leptos::{html, prelude::*};
 
 use super::{VIEW, merge::Merging, state::can_reopen};
@@ -16,8 +16,9 @@ use crate::{
         source::SourceCard,
         state::App,
         views::conflicts::{
-            queue::{ConflictVerdict, differing_bytes},
+            queue::differing_bytes,
             state,
+            verdict_kind::{ConflictVerdict, is_unconfirmed},
         },
     },
     commands,
@@ -107,6 +108,7 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
     ];
     topics.dedup();
     let why = prose::claim(&conflict.why, &[]);
+    let is_possible = conflict.status == ConflictStatus::Possible;
     let outcome = conflict
         .settled
         .as_ref()
@@ -118,12 +120,22 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
     view! {
         <div class="chips">
             {place}
-            <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span>
+            {(!is_possible).then(|| view! { <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span> })}
             {conflict.score.map(|score| view! { <span class="quiet" title=say::conflicts::SCORE_MEANS data-testid="score">{say::conflicts::score(score)}</span> })}
             {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
             <span class="quiet">{say::conflicts::how_found_in_full(conflict.tier)}", "{clock.lately(conflict.found_at)}</span>
         </div>
         {(!conflict.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
+        {is_possible.then(|| view! { <p class="reason" data-testid="possible">{say::conflicts::POSSIBLE_MEANS}</p> })}
+        {is_unconfirmed(conflict).then(|| view! { <p class="reason" data-testid="unconfirmed">{say::conflicts::UNCONFIRMED}</p> })}
+        {conflict.judged.iter().map(|said| {
+            let by = say::conflicts::by_whom("", &clock.moment(said.at));
+            let who = words::person(&said.by);
+            view! {
+                <p class="settled" data-testid="judged"><b>{who}</b>" "{say::conflicts::judged(said.verdict)}" "<span class="quiet">{by}</span>
+                    {said.why.as_deref().map(words::visible).map(|it| view! { <q dir="auto">{it}</q> })}</p>
+            }
+        }).collect_view()}
         {conflict.settled.as_ref().map(|settled| {
             let by = say::conflicts::by_whom(&words::person(&settled.by), &clock.moment(settled.at));
             let merged = settled.merged.map(|id| view! {
@@ -239,12 +251,26 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();
     let all = app.views.conflicts;
     let is_none = move || current.with(Option::is_none) || all.is_any_chosen();
+    let offered = Memo::new(move |_| {
+        let of = |it: &Arc<Conflict>| ConflictVerdict::ALL.map(|verdict| verdict.is_offered(it));
+        current.with(|it| it.as_ref().map(of)).unwrap_or_default()
+    });
     let waits = Memo::new(move |_| {
         current.with(|it| {
             it.as_ref()
-                .is_some_and(|it| ConflictVerdict::First.fits(it))
+                .is_some_and(|it| ConflictVerdict::Dismiss.fits(it))
         })
     });
+    let fits = move |verdict: ConflictVerdict| {
+        Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| verdict.fits(it))))
+    };
+    let buttons = move || {
+        let offered = ConflictVerdict::ALL.into_iter().zip(offered.get());
+        let offered = offered.filter(|it| it.1).map(|it| it.0);
+        offered
+            .map(|it| view_verdict_button(app, it, it.name().to_owned(), fits(it)))
+            .collect_view()
+    };
     let reopens =
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| can_reopen(it))));
     let reason = Signal::derive(move || {
@@ -260,15 +286,12 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
         let is_ended = !waits.get() && !reopens.get();
         is_ended.then(|| view! { <span class="quiet">{say::conflicts::ENDED}</span> })
     };
-    let fits = move |verdict: ConflictVerdict| {
-        Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| verdict.fits(it))))
-    };
     view! {
         // While rows are selected, keys and buttons act on them, from their own bar.
         <div class="bar verdicts" role="group" aria-label=say::conflicts::VERDICTS hidden=is_none data-testid="verdicts">
             {move || (waits.get() && !all.is_any_chosen()).then(|| view! {
                 <Reason reason set=write />
-                {ConflictVerdict::ALL.map(|verdict| view_verdict_button(app, verdict, verdict.name().to_owned(), fits(verdict))).into_iter().collect_view()}
+                {buttons}
             })}
             {move || reopens.get().then(|| {
                 let is_open = waits.get();
@@ -290,7 +313,10 @@ pub(super) fn view_verdict_button(
     let command = VIEW.command(verdict.id());
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
-    let is_primary = matches!(verdict, ConflictVerdict::First | ConflictVerdict::Second);
+    let is_primary = matches!(
+        verdict,
+        ConflictVerdict::First | ConflictVerdict::Second | ConflictVerdict::Contradict
+    );
     view! {
         <button class:primary=is_primary data-testid=command.map(|it| it.id) title=verdict.means() disabled=move || !fits.get() || is_busy()
             on:click=move |_| VIEW.run(app, verdict.id())>{name}" "{key}</button>

@@ -5,13 +5,8 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    VIEW,
-    chosen::ChosenConflictsBar,
-    detail::Detail,
-    list::List,
-    merge::begin_merge,
-    queue::{ConflictVerdict, Queue},
-    state::current_conflict,
+    VIEW, chosen::ChosenConflictsBar, detail::Detail, list::List, merge::begin_merge, queue::Queue,
+    state::current_conflict, verdict_kind::ConflictVerdict,
 };
 use crate::app::{
     dom,

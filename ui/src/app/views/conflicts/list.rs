@@ -296,7 +296,7 @@ fn view_content(conflict: &Conflict, topic: Option<String>, clock: Clock) -> imp
         <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         {view_side(&conflict.b)}
         <span class="meta">
-            <b class="severity">{say::conflicts::severity(conflict.severity)}</b>
+            {(conflict.status != ConflictStatus::Possible).then(|| view! { <b class="severity">{say::conflicts::severity(conflict.severity)}</b> })}
             {score}
             {topic.map(|it| view! { <span class="of-topic" title=say::engram::TOPIC>{it}</span> })}
             <span>{say::conflicts::how_found(conflict.tier)}</span>

@@ -11,7 +11,7 @@ use crate::{
         frame::room,
         overlay::palette::keycaps,
         state::App,
-        views::conflicts::{queue::ConflictVerdict, verdict},
+        views::conflicts::{verdict, verdict_kind::ConflictVerdict},
         write::{self, ClaimField},
     },
     words::say,

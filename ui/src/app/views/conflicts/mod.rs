@@ -12,6 +12,7 @@ mod state;
 #[cfg(all(test, feature = "gallery"))]
 mod tests;
 mod verdict;
+mod verdict_kind;
 
 use engram_model::ConflictId;
 use leptos::prelude::*;
@@ -23,7 +24,8 @@ pub(crate) use self::{
 use super::{Address, View};
 use crate::{
     app::{
-        components::icons::Icon, frame::room, state::App, views::conflicts::queue::ConflictVerdict,
+        components::icons::Icon, frame::room, state::App,
+        views::conflicts::verdict_kind::ConflictVerdict,
     },
     commands::{Act, Command},
     words::say,
@@ -96,6 +98,7 @@ static COMMANDS: &[Command] = &[
     gives!(Newer, NEWER_HOLDS, "Shift+n"),
     gives!(Surer, SURER_HOLDS, "s"),
     gives!(Merge, MERGE, "m"),
+    gives!(Contradict, CONTRADICT_MEANS, "Shift+y"),
     gives!(Dismiss, NO_CONFLICT, "x"),
     gives!(Allow, ALLOW_MEANS, "i"),
     Command::own(

@@ -1,113 +1,19 @@
-//! The conflicts that wait for a verdict: their order, the verdicts that fit each, and the part of
-//! a claim that is shown in little room.
+//! The conflicts that wait for a verdict: their order, and the part of a claim that is shown in
+//! little room.
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Settle};
+use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply};
 
+use super::verdict_kind::ConflictVerdict;
 use crate::app::components::inbox::stepped;
 
-/// A person's verdict on a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConflictVerdict {
-    /// The side that was stored first (A) holds.
-    First,
-    /// The other side holds.
-    Second,
-    /// The side that was stored last holds.
-    Newer,
-    /// The side with the higher confidence holds.
-    Surer,
-    /// One wording replaces both.
-    Merge,
-    /// It is not a conflict.
-    Dismiss,
-    /// It stays open, but no longer blocks CI.
-    Allow,
-}
-
-impl ConflictVerdict {
-    /// All verdicts, in the order in which they are offered.
-    pub const ALL: [Self; 7] = [
-        Self::First,
-        Self::Second,
-        Self::Newer,
-        Self::Surer,
-        Self::Merge,
-        Self::Dismiss,
-        Self::Allow,
-    ];
-
-    /// The name of the command that gives it.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::First => "first-holds",
-            Self::Second => "second-holds",
-            Self::Newer => "newer-holds",
-            Self::Surer => "surer-holds",
-            Self::Merge => "merge",
-            Self::Dismiss => "dismiss",
-            Self::Allow => "allow",
-        }
-    }
-
-    /// Whether it fits this conflict: if both sides have the same confidence, neither is surer.
-    pub fn fits(self, conflict: &Conflict) -> bool {
-        conflict.status == ConflictStatus::Open
-            && match self {
-                Self::Surer => conflict.a.confidence != conflict.b.confidence,
-                Self::Allow => conflict.allowed.is_none(),
-                _ => true,
-            }
-    }
-
-    /// Whether it can settle several conflicts at once: each merge needs a wording of its own.
-    pub fn is_for_many(self) -> bool {
-        self != Self::Merge
-    }
-
-    /// Returns the claim that holds after it, if only one does; `merged` is the wording of a merge.
-    pub fn holds<'a>(self, conflict: &'a Conflict, merged: Option<&'a str>) -> Option<&'a str> {
-        let (a, b) = (&conflict.a, &conflict.b);
-        match self {
-            Self::First => Some(&a.claim),
-            Self::Second | Self::Newer => Some(&b.claim),
-            Self::Surer if a.confidence > b.confidence => Some(&a.claim),
-            Self::Surer => Some(&b.claim),
-            Self::Merge => merged,
-            Self::Dismiss | Self::Allow => None,
-        }
-    }
-
-    /// Whether the verdict on one conflict ends a side of another, which then closes by itself.
-    pub fn closes(self, conflict: &Conflict, other: &Conflict) -> bool {
-        let (a, b) = (&conflict.a, &conflict.b);
-        let ended = match self {
-            Self::First => vec![b],
-            Self::Second | Self::Newer => vec![a],
-            Self::Surer if a.confidence > b.confidence => vec![b],
-            Self::Surer => vec![a],
-            Self::Merge => vec![a, b],
-            Self::Dismiss | Self::Allow => Vec::new(),
-        };
-        let is_ended = |side: &ConflictSide| {
-            let mut ended = ended.iter();
-            ended.any(|it| it.claim == side.claim && it.topic == side.topic)
-        };
-        is_ended(&other.a) || is_ended(&other.b)
-    }
-
-    /// Returns the settlement to send; none if the verdict needs a wording or settles nothing.
-    pub fn settle(self, conflict: &Conflict) -> Option<Settle> {
-        match self {
-            Self::First => Some(Settle::Winner(conflict.a.id)),
-            Self::Second => Some(Settle::Winner(conflict.b.id)),
-            Self::Newer => Some(Settle::Newer),
-            Self::Surer => Some(Settle::Surer),
-            Self::Dismiss => Some(Settle::Dismiss),
-            Self::Merge | Self::Allow => None,
-        }
-    }
+/// Whether a person is still to say something of it.
+fn waits(conflict: &Conflict) -> bool {
+    matches!(
+        conflict.status,
+        ConflictStatus::Open | ConflictStatus::Possible
+    )
 }
 
 /// Returns the claim that a conflict's verdict chose; without one, the newer claim.
@@ -238,9 +144,7 @@ impl Queue {
     pub fn next(&self, id: ConflictId, verdict: ConflictVerdict) -> Option<ConflictId> {
         let at = self.place(id)?;
         let this = self.rows.get(at)?;
-        let waits = |it: &&Arc<Conflict>| {
-            it.status == ConflictStatus::Open && it.id != id && !verdict.closes(this, it)
-        };
+        let waits = |it: &&Arc<Conflict>| waits(it) && it.id != id && !verdict.closes(this, it);
         let later = || self.rows.iter().skip(at + 1).filter(waits);
         let as_severe = later().find(|it| it.severity == this.severity);
         let earlier = || self.rows.iter().take(at).rev().find(waits);
@@ -300,6 +204,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use engram_model::Severity;
     use serde_json::{Value, json};
+
+    use engram_model::{PairVerdict, Settle, Tier};
 
     use super::*;
 
@@ -475,15 +381,43 @@ mod tests {
         let surer = between("a", &[], "b", &[]);
         let settled = of(1, "a", "resolved");
         let fitting = |it: &Conflict| ConflictVerdict::ALL.map(|verdict| verdict.fits(it));
-        assert_eq!(fitting(&same), [true, true, true, false, true, true, true]);
-        assert_eq!(fitting(&surer), [true; 7]);
-        assert_eq!(fitting(&settled), [false; 7]);
+        assert_eq!(
+            fitting(&same),
+            [true, true, true, false, true, false, true, true]
+        );
+        assert_eq!(
+            fitting(&surer),
+            [true, true, true, true, true, false, true, true]
+        );
+        assert_eq!(fitting(&settled), [false; 8]);
+        // A possible one is confirmed or dismissed; one that an agent raised can be confirmed too.
+        let mut possible = Conflict {
+            status: ConflictStatus::Possible,
+            tier: Tier::Agent,
+            ..surer.clone()
+        };
+        let only = [false, false, false, false, false, true, true, false];
+        assert_eq!(fitting(&possible), only);
+        let offered = ConflictVerdict::ALL.map(|verdict| verdict.is_offered(&possible));
+        assert_eq!(offered, only);
+        let judged = |verdict| Some(Settle::Judge { verdict, key: None });
+        assert_eq!(
+            [ConflictVerdict::Contradict, ConflictVerdict::Dismiss].map(|it| it.settle(&possible)),
+            [
+                judged(PairVerdict::Contradicts),
+                judged(PairVerdict::Compatible)
+            ]
+        );
+        possible.status = ConflictStatus::Open;
+        assert_eq!(fitting(&possible), [true; 8]);
+        possible.risk = Some(possible.a.id);
+        assert!(!ConflictVerdict::Contradict.fits(&possible));
         let mut allowed = serde_json::to_value(&same).unwrap();
         allowed["allowed"] = json!({"by": "user", "at": "2026-01-01T00:00:00Z", "why": "Known."});
         let allowed: Conflict = serde_json::from_value(allowed).unwrap();
         assert!(!ConflictVerdict::Allow.fits(&allowed) && ConflictVerdict::First.fits(&allowed));
         let sent = ConflictVerdict::ALL.map(|it| it.settle(&same).is_some());
-        assert_eq!(sent, [true, true, true, true, false, true, false]);
+        assert_eq!(sent, [true, true, true, true, false, true, true, false]);
     }
 
     /// Puts the differing parts in brackets.

@@ -18,10 +18,7 @@ use crate::{
         reading, repositories,
         state::App,
         views::{
-            conflicts::{
-                chosen,
-                queue::{ConflictVerdict, Queue},
-            },
+            conflicts::{chosen, queue::Queue, verdict_kind::ConflictVerdict},
             feed,
         },
     },
@@ -431,6 +428,6 @@ pub(super) fn can_reopen(conflict: &Conflict) -> bool {
     match conflict.status {
         ConflictStatus::Resolved | ConflictStatus::Dismissed => true,
         ConflictStatus::Open => conflict.allowed.is_some(),
-        ConflictStatus::Closed => false,
+        ConflictStatus::Closed | ConflictStatus::Possible => false,
     }
 }

@@ -77,6 +77,24 @@ fn selected_conflicts_are_judged_one_after_the_other() {
 }
 
 #[test]
+fn a_reason_is_of_the_conflicts_for_which_it_was_written() {
+    let stage = stage();
+    let all = stage.app.views.conflicts;
+    stage.press("v");
+    all.chosen_reason.set("Two services".to_owned());
+    // Nothing is selected any more, and then another.
+    stage.press("v");
+    assert_eq!(all.chosen_reason.get_untracked(), "");
+    // A conflict's own reason stays with it.
+    let first = open(&stage).unwrap();
+    all.write(first, |it| it.reason = "Measured".to_owned());
+    stage.press("j");
+    let other = open(&stage).unwrap();
+    assert_eq!(untrack(|| all.draft_of(other)).reason, "");
+    assert_eq!(untrack(|| all.draft_of(first)).reason, "Measured");
+}
+
+#[test]
 fn a_notice_quotes_what_holds_now() {
     for (key, holds) in [
         ("a", Some("The auth service allows 1000 req/s per IP.")),

@@ -14,7 +14,7 @@ use crate::{
         dom,
         frame::{Undo, room},
         state::App,
-        views::conflicts::{chosen, merge, queue::ConflictVerdict, state},
+        views::conflicts::{chosen, merge, state, verdict_kind::ConflictVerdict},
     },
     tags::Tag,
     words::say,
@@ -29,6 +29,7 @@ impl ConflictVerdict {
             Self::Newer => say::conflicts::NEWER,
             Self::Surer => say::conflicts::SURER,
             Self::Merge => say::conflicts::MERGE,
+            Self::Contradict => say::conflicts::CONTRADICT,
             Self::Dismiss => say::conflicts::DISMISS,
             Self::Allow => say::conflicts::ALLOW,
         }
@@ -41,6 +42,7 @@ impl ConflictVerdict {
             Self::Newer => Some(say::conflicts::NEWER_HOLDS),
             Self::Surer => Some(say::conflicts::SURER_HOLDS),
             Self::Merge => Some(say::conflicts::MERGE_MEANS),
+            Self::Contradict => Some(say::conflicts::CONTRADICT_MEANS),
             Self::Dismiss => Some(say::conflicts::DISMISS_MEANS),
             Self::Allow => Some(say::conflicts::ALLOW_MEANS),
         }
@@ -54,6 +56,7 @@ impl ConflictVerdict {
             Self::Newer => say::conflicts::DONE_NEWER,
             Self::Surer => say::conflicts::DONE_SURER,
             Self::Merge => say::conflicts::DONE_MERGE,
+            Self::Contradict => say::conflicts::DONE_CONTRADICT,
             Self::Dismiss => say::conflicts::DONE_DISMISS,
             Self::Allow => say::conflicts::DONE_ALLOW,
         }
@@ -147,7 +150,9 @@ pub(super) async fn say_of_conflict(
         why,
     };
     let resolved = app.ask(ask::Resolve(Box::new(resolve))).await;
-    resolved.map(|_| Some(undo_of(id, undo_verdict)))
+    // What was confirmed is dismissed if it was wrong.
+    let is_undone = verdict != ConflictVerdict::Contradict;
+    resolved.map(|_| is_undone.then(|| undo_of(id, undo_verdict)))
 }
 
 /// Lets an open conflict pass the gate, or undoes that.
@@ -196,15 +201,20 @@ fn leave_behind(app: App, id: ConflictId, verdict: ConflictVerdict) {
         .with_untracked(|it| it.as_ref()?.next(id, verdict));
     all.wants_reason.set(false);
     tidy_after(app, id, verdict);
-    if !is_open {
+    let stays = verdict == ConflictVerdict::Contradict && !leaves_list(app, verdict);
+    if !is_open || stays {
         return;
+    }
+    // Enter in the field of the reason was its end: what is typed next is about another conflict.
+    if verdict == ConflictVerdict::Allow {
+        room::focus_pane(app);
     }
     match next {
         Some(next) => state::select_conflict(app, next),
         None if untrack(|| state::is_nothing_listed(app)) => state::read_no_conflict(app),
         None => {}
     }
-    // A field keeps the focus until the person leaves it: what they type next must not run as
+    // Another field keeps the focus until the person leaves it: what they type next must not run as
     // commands. If it is gone, keys continue in the list.
     dom::next_frame(move || {
         if dom::is_nowhere() {
@@ -223,13 +233,23 @@ pub(super) fn tidy_after(app: App, id: ConflictId, verdict: ConflictVerdict) {
     // An answer to an earlier reading would bring it back.
     all.inbox.begin();
     app.stale.touch(Tag::Conflicts);
-    let is_queue = all.filter.with_untracked(|it| it.status == Listed::Open);
-    if is_queue && verdict != ConflictVerdict::Allow {
+    if leaves_list(app, verdict) {
         all.queue.update(|queue| {
             if let Some(queue) = queue {
                 queue.remove(id);
             }
         });
+    }
+}
+
+/// Whether a conflict leaves the list with this verdict: one that a person only confirmed waits for
+/// another.
+fn leaves_list(app: App, verdict: ConflictVerdict) -> bool {
+    let listed = app.views.conflicts.filter.with_untracked(|it| it.status);
+    match verdict {
+        ConflictVerdict::Allow => false,
+        ConflictVerdict::Contradict => listed == Listed::Possible,
+        _ => matches!(listed, Listed::Open | Listed::Possible),
     }
 }
 
@@ -315,12 +335,16 @@ pub(super) fn want_reason(app: App) {
 fn why_not(verdict: ConflictVerdict, conflict: &Conflict) -> (&'static str, &'static str) {
     match (conflict.status, verdict) {
         (ConflictStatus::Closed, _) => (say::conflicts::ENDED, ""),
+        (ConflictStatus::Possible, _) => {
+            (say::conflicts::ONLY_POSSIBLE, say::conflicts::JUDGE_FIRST)
+        }
         (ConflictStatus::Resolved | ConflictStatus::Dismissed, _) => {
             (say::conflicts::IS_SETTLED, say::conflicts::IS_SETTLED_HINT)
         }
         (ConflictStatus::Open, ConflictVerdict::Surer) => {
             (say::conflicts::EQUALLY_SURE, say::conflicts::PICK_ONE)
         }
+        (ConflictStatus::Open, ConflictVerdict::Contradict) => (say::conflicts::IS_CONFLICT, ""),
         (ConflictStatus::Open, _) => (say::conflicts::IS_ALLOWED, ""),
     }
 }

@@ -98,6 +98,11 @@ impl Scroller {
         let rows = self.rows;
         Effect::new(move |before: Option<Option<EngramId>>| {
             let first = rows.engrams.with(|all| all.first().map(|it| it.id));
+            // The list of another time follows: its place is no matter of this one's.
+            if first.is_none() {
+                self.anchor.set_value(None);
+                return first;
+            }
             // In a list by topic, new rows may appear anywhere.
             let is_same = |it: &Option<EngramId>| *it == first && !rows.by_topic.get_untracked();
             match before.filter(|it| !is_same(it)) {
@@ -142,9 +147,13 @@ impl Scroller {
     fn follow_newest(self) {
         let scroll_to_top = self.app.list.scroll_to_top;
         Effect::new(move |before: Option<u32>| {
-            let asked = scroll_to_top.get();
+            let (asked, keeps_open) = scroll_to_top.get();
             if before.is_some_and(|it| it != asked) {
                 self.scroll_to(0);
+                if keeps_open {
+                    // An empty list has no height; it gets one with the rows that came.
+                    dom::next_frame(move || self.reveal_open());
+                }
             }
             asked
         });
@@ -152,30 +161,47 @@ impl Scroller {
 
     /// Scrolls a selected row into view; live updates never scroll.
     fn follow_selection(self) {
-        let Self { app, rows, .. } = self;
+        let Self { app, .. } = self;
         Effect::new(move |_| {
             let Some(id) = app.reading.selected.get() else {
                 return;
             };
-            let Viewport { scroll, height, .. } = rows.viewport.get_untracked();
-            if height == 0 {
-                return; // not laid out yet: it stands at the top
-            }
             let in_place = app.list.look.in_place;
-            if in_place.try_update_value(Option::take).flatten() == Some(id) {
-                return;
-            }
-            let row = rows
-                .engrams
-                .with_untracked(|all| all.iter().position(|it| it.id == id));
-            let reveal = |row| {
-                rows.layout
-                    .with_untracked(|it| it.reveal(row, scroll, height))
-            };
-            if let Some(top) = row.and_then(reveal) {
-                self.scroll_to(top);
+            if in_place.try_update_value(Option::take).flatten() != Some(id) {
+                self.reveal(id);
             }
         });
+    }
+
+    /// Scrolls the open row into view, if the list is still on the screen.
+    fn reveal_open(self) {
+        let is_shown = self.node.try_get_untracked().flatten().is_some();
+        let open = self.app.reading.selected.get_untracked();
+        open.filter(|_| is_shown)
+            .into_iter()
+            .for_each(|id| self.reveal(id));
+    }
+
+    /// Scrolls a row into view, if it is listed.
+    fn reveal(self, id: EngramId) {
+        let rows = self.rows;
+        let Viewport { scroll, height, .. } = rows.viewport.get_untracked();
+        if height == 0 {
+            return; // not laid out yet: it stands at the top
+        }
+        // An empty list that has just been filled is measured a moment later.
+        let now = self.node.get_untracked();
+        let height = now.map_or(height, |it| it.client_height().max(0) as u32);
+        let row = rows
+            .engrams
+            .with_untracked(|all| all.iter().position(|it| it.id == id));
+        let reveal = |row| {
+            rows.layout
+                .with_untracked(|it| it.reveal(row, scroll, height))
+        };
+        if let Some(top) = row.and_then(reveal) {
+            self.scroll_to(top);
+        }
     }
 }
 

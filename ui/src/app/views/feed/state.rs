@@ -34,6 +34,9 @@ struct FilteredEngram {
     instead: Option<EngramId>,
 }
 
+/// Whether the open row stays in view.
+type KeepsOpen = bool;
+
 part! {
     /// A list of engrams: a stretch of the journal, filtered.
     pub(crate) struct Listing {
@@ -59,8 +62,9 @@ part! {
             pub(super) facets_open: RwSignal<bool> = RwSignal::new(false),
             /// The number of the current list; answers for an earlier list are dropped.
             pub(super) filter_number: StoredValue<u64> = StoredValue::new(0),
-            /// Each change scrolls the list to its newest end.
-            pub(super) scroll_to_top: RwSignal<u32> = RwSignal::new(0),
+            /// Each change scrolls the list to its newest end, or no further from it than the open
+            /// row needs.
+            pub(super) scroll_to_top: RwSignal<(u32, KeepsOpen)> = RwSignal::new((0, false)),
             /// The selected rows.
             pub(crate) choice: Choice = Choice::new(),
             pub(super) look: Look = Look::new(),
@@ -164,9 +168,10 @@ impl Listing {
     }
 
     /// Scrolls to the newest end.
-    fn show_top(self) {
+    fn show_top(self, keeps_open: KeepsOpen) {
         self.at_top.set(true);
-        self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
+        self.scroll_to_top
+            .update(|it| *it = (it.0.wrapping_add(1), keeps_open));
     }
 }
 
@@ -284,7 +289,9 @@ fn list_and_read(app: App, why: Relisting) {
                     connection::reconnect(app);
                 }
                 if why != Relisting::InPlace {
-                    app.list.show_top();
+                    // A list by topic has no newest end to follow.
+                    let is_by_topic = untrack(|| is_by_topic(app));
+                    app.list.show_top(is_by_topic && why == Relisting::Chosen);
                 }
                 read_listed(app, why);
                 let found = app.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
@@ -422,7 +429,7 @@ pub(crate) fn show_new(app: App) {
     if is_shown == Some(false) {
         return list_anew(app);
     }
-    app.list.show_top();
+    app.list.show_top(false);
 }
 
 /// Shows the selected claim whole in its row, or cuts it again.

@@ -6,12 +6,12 @@ use leptos::{html, prelude::*};
 use super::{answer::Bar, list::reason_of};
 use crate::{
     app::{
-        components::refused::Refused,
+        components::{icons::Icon, refused::Refused},
         frame::room::{self, ToList},
         source::SourceCard,
         state::App,
         views::requests::{
-            request::{asker_name, standing_of},
+            request::{OutOfReach, asker_name, out_of_reach, standing_of},
             state,
         },
     },
@@ -48,6 +48,17 @@ fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     let node = NodeRef::<html::Div>::new();
     node.on_load(move |it| room::refocus_redrawn(app, &it));
     let head = move || current.get().map(|it| view_head(&it, app.clock.get()));
+    let absent = Memo::new(move |_| {
+        let (request, now) = (current.get()?, app.clock.get().now);
+        let agents = app.views.requests.agents;
+        agents.with(|agents| out_of_reach(&request, agents, now))
+    });
+    let absent = move || {
+        let told = absent
+            .get()
+            .map(|it| absence_in_words(&it, app.clock.get()));
+        told.map(|it| view! { <p class="absent" data-testid="out-of-reach">{Icon::Alert.draw()}<span>{it}</span></p> })
+    };
     let pointer = current.get_untracked();
     let pointer = pointer.and_then(|it| it.pointer.parse::<Pointer>().ok());
     // Lines that a person marks belong to the request: its id is written like an engram's.
@@ -57,8 +68,17 @@ fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     view! {
         <div class="scroll request" id=room::READ node_ref=node tabindex="-1" data-testid="request-read" data-request=id>
             {head}
+            {absent}
             <section class="sources" aria-label=say::requests::LINES>{card}</section>
         </div>
+    }
+}
+
+fn absence_in_words(absence: &OutOfReach, clock: Clock) -> String {
+    match absence {
+        OutOfReach::Closed => say::requests::CLOSED.to_owned(),
+        OutOfReach::Reconnected => say::requests::RECONNECTED.to_owned(),
+        OutOfReach::Quiet(since) => say::requests::is_quiet(&clock.exactly_ago(*since)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests to read beyond a budget: their order, what became of each, and what a person answers.
 
-use engram_model::{GrantState, RequestState, RequestTold};
+use engram_model::{AgentStatus, GrantState, RequestState, RequestTold, successor_of};
 use jiff::Timestamp;
 
 use crate::words::{self, say};
@@ -131,6 +131,36 @@ pub fn parse_cap(typed: &str) -> Option<u32> {
     digits.parse().ok().filter(|it| (1..=MAX_CAP).contains(it))
 }
 
+/// Why the agent that waits for an answer may never use it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutOfReach {
+    /// The person closed the agent.
+    Closed,
+    /// Its client has connected again, so its own connection has ended.
+    Reconnected,
+    /// It has not called since this time, and its turn is over: it may have disconnected.
+    Quiet(Timestamp),
+}
+
+/// Why the agent of a waiting request may be out of reach; none if it seems to be there.
+pub fn out_of_reach(
+    request: &RequestTold,
+    agents: &[AgentStatus],
+    now: Timestamp,
+) -> Option<OutOfReach> {
+    if request.state != RequestState::Waiting {
+        return None;
+    }
+    let agent = agents.iter().find(|it| it.handle == request.agent)?;
+    if agent.is_closed {
+        Some(OutOfReach::Closed)
+    } else if successor_of(agents.to_vec(), &request.agent).is_some() {
+        Some(OutOfReach::Reconnected)
+    } else {
+        (agent.until <= now).then_some(OutOfReach::Quiet(agent.last_call))
+    }
+}
+
 /// The name of the agent that asks.
 pub fn asker_name(request: &RequestTold) -> String {
     if request.label.is_empty() {
@@ -225,6 +255,54 @@ mod tests {
                 "{state}"
             );
             assert_eq!(fits(Answer::Revoke), want.is_open(), "{state}");
+        }
+    }
+
+    /// A connection of one client, by the last letter of its handle, from one minute to another;
+    /// its turn ends ten minutes later.
+    fn connection(letter: &str, (from, to): (u32, u32), is_closed: bool) -> AgentStatus {
+        let at = |minute: u32| format!("2026-11-20T10:{minute:02}:00Z");
+        let meter = json!({"used": 0, "limit": 1});
+        let budget = json!({
+            "turn": "", "repo_spans": meter, "artifact_sections": meter, "sam_items": meter, "tokens": meter,
+        });
+        serde_json::from_value(json!({
+            "agent": format!("01arz3ndektsv4rrffq69g5fa{letter}"), "label": "codex", "is_closed": is_closed,
+            "role": null, "parent": null, "run": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "turn": "",
+            "first_seen": at(from), "last_call": at(to), "stored": 0, "budget": budget,
+            "inline_tokens": meter, "grants": {"open": 0, "spent": 0}, "refusals": 0, "until": at(to + 10),
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn it_is_said_before_the_answer_that_its_agent_is_out_of_reach() {
+        let now: Timestamp = "2026-11-20T10:20:00Z".parse().unwrap();
+        let last: Timestamp = "2026-11-20T10:05:00Z".parse().unwrap();
+        let asks = json!({"agent": "01arz3ndektsv4rrffq69g5faa"});
+        let b = || connection("b", (8, 15), false);
+        for (agents, state, want) in [
+            (vec![connection("a", (1, 15), false)], "waiting", None),
+            (
+                vec![connection("a", (1, 5), false)],
+                "waiting",
+                Some(OutOfReach::Quiet(last)),
+            ),
+            (
+                vec![connection("a", (1, 5), false), b()],
+                "waiting",
+                Some(OutOfReach::Reconnected),
+            ),
+            (
+                vec![connection("a", (1, 15), true)],
+                "waiting",
+                Some(OutOfReach::Closed),
+            ),
+            (vec![connection("a", (1, 5), false), b()], "denied", None),
+            (vec![b()], "waiting", None),
+        ] {
+            let request = request("r", 1, state, &asks);
+            assert_eq!(out_of_reach(&request, &agents, now), want, "{state}");
         }
     }
 

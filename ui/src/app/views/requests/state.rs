@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engram_model::{Pointer, Refusal, RequestState, RequestTold, WhichRequests, ask};
+use engram_model::{AgentStatus, Pointer, Refusal, RequestState, RequestTold, WhichRequests, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{VIEW, list::request_row_id};
@@ -35,6 +35,8 @@ part! {
             pub(super) inbox: Inbox<String> = (),
             /// The requests in the order of the list; none until they are read.
             pub(super) known: RwSignal<Option<Vec<RequestTold>>> = None,
+            /// All agents, to tell which of them are out of reach.
+            pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
             /// How many requests the list leaves out.
             pub(super) omitted: RwSignal<Option<u64>> = None,
             /// Why the last answer failed.
@@ -79,6 +81,14 @@ pub(super) fn follow(app: App) {
     Effect::new(move |_| {
         app.stale.track(Tag::Requests);
         read(app);
+    });
+    Effect::new(move |_| {
+        app.stale.track(Tag::Status);
+        spawn_local(async move {
+            if let Ok(reply) = app.ask(ask::Agents).await {
+                app.views.requests.agents.set(reply.agents);
+            }
+        });
     });
     // A person who returns finds the request that has waited longest, not an answered one.
     on_cleanup(move || close_answered(app));

@@ -164,7 +164,7 @@ fn Row(row: NewsRow) -> impl IntoView {
     }
 }
 
-/// Returns the newest claim, or what the newest request wants to read.
+/// Returns the newest claim, or why the newest request wants to read what; once erased, only what.
 pub(super) fn newest_text(row: &NewsRow) -> Option<String> {
     let text = match row.what {
         NewsKind::Asked => words::wanted_source(&row.text),

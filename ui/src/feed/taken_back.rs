@@ -1,0 +1,128 @@
+//! Claims and to-dos that the person added and soon took back, as an undo does: the feed leaves them
+//! out, since they are neither news nor anything that held. A search and a filter find them.
+
+use engram_model::Engram;
+use jiff::SignedDuration;
+
+use super::{EngramList, is_own};
+
+/// How soon what the person added must end to count as taken back; later, it was forgotten.
+const SOON: SignedDuration = SignedDuration::from_hours(1);
+
+impl EngramList {
+    /// Whether the list leaves an engram out because the person took it back.
+    pub(super) fn is_taken_back(&self, engram: &Engram) -> bool {
+        let is_wanted = self.ranked.is_some()
+            || self.filter.ended == Some(true)
+            || self.filter.held_at.is_some();
+        !is_wanted && is_brief(engram) && !self.replaced.contains_key(&engram.id)
+    }
+}
+
+/// Whether the person added it, and nothing but its end came of it soon after.
+fn is_brief(engram: &Engram) -> bool {
+    let ended = engram.valid_until.filter(|_| !engram.redacted);
+    let soon = ended.is_some_and(|at| at.duration_since(engram.recorded_at) < SOON);
+    let is_first = engram.supersedes.or(engram.restores).is_none();
+    soon && is_own(engram) && is_first && engram.lost.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use engram_model::{Change, EngramId, Entry, FeedPage, Filter};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A claim of 10:00 by this author, with these fields.
+    fn engram(seq: u64, by: &str, more: &Value) -> Engram {
+        let (id, at) = (format!("{seq:026}"), "2026-11-20T10:00:00Z");
+        let mut engram = json!({
+            "id": id, "seq": seq, "lineage_id": id, "project": id, "claim": "It holds.", "kind": "fact",
+            "fact_type": "observation", "scope": "project", "topic": "", "pointers": [],
+            "confidence": 0.7, "durability": "durable", "tags": [], "hash_keys": [], "entities": [],
+            "provenance": {"created_at": at, "created_by": by, "source": "agent"},
+            "content_hash": "sha256:00", "valid_from": at, "recorded_at": at, "memory_op": "add",
+            "verified": false,
+        });
+        for (name, value) in more.as_object().into_iter().flatten() {
+            engram[name] = value.clone();
+        }
+        serde_json::from_value(engram).unwrap()
+    }
+
+    fn listed(engrams: Vec<Engram>, filter: Filter) -> Vec<u64> {
+        let entry = |engram: Engram| Entry {
+            seq: engram.seq,
+            at: engram.recorded_at,
+            agent: None,
+            by: String::new(),
+            change: Change::Stored(Box::new(engram)),
+        };
+        let page = FeedPage {
+            entries: engrams.into_iter().map(entry).collect(),
+            head: 9,
+            ..FeedPage::default()
+        };
+        let mut feed = EngramList::default();
+        feed.load(page, filter);
+        feed.iter().map(|it| it.seq).collect()
+    }
+
+    #[test]
+    fn only_what_the_person_added_and_soon_ended_is_left_out() {
+        let soon = json!({"valid_until": "2026-11-20T10:05:00Z"});
+        let late = json!({"valid_until": "2026-11-20T12:00:00Z"});
+        let lost = json!({"valid_until": "2026-11-20T10:05:00Z",
+            "lost": {"conflict": format!("{:026}", 7), "how": "winner"}});
+        for (by, more, is_left_out) in [
+            ("user", &soon, true),
+            ("user", &json!({}), false),
+            ("user", &late, false),
+            ("user", &lost, false),
+            ("ada", &soon, false),
+        ] {
+            let left_out = listed(vec![engram(1, by, more)], Filter::default()).is_empty();
+            assert_eq!(left_out, is_left_out, "{by} {more}");
+        }
+    }
+
+    #[test]
+    fn what_was_corrected_soon_stays_and_a_filter_lists_what_was_taken_back() {
+        let soon = json!({"valid_until": "2026-11-20T10:05:00Z"});
+        let before: EngramId = format!("{:026}", 1).parse().unwrap();
+        let newer = engram(2, "user", &json!({"supersedes": before}));
+        let both = vec![newer, engram(1, "user", &soon)];
+        assert_eq!(listed(both, Filter::default()), [2, 1]);
+        let ended = Filter {
+            ended: Some(true),
+            ..Filter::default()
+        };
+        assert_eq!(listed(vec![engram(1, "user", &soon)], ended), [1]);
+    }
+
+    /// It leaves the list as it ends, and is no longer counted among those held back.
+    #[test]
+    fn an_undone_addition_leaves_the_feed() {
+        for hold in [false, true] {
+            let mut feed = EngramList::default();
+            feed.load(FeedPage::default(), Filter::default());
+            let own = engram(1, "user", &json!({}));
+            let id = own.id;
+            let at = own.recorded_at;
+            let entry = |seq, change| Entry {
+                seq,
+                at,
+                agent: None,
+                by: "user".to_owned(),
+                change,
+            };
+            feed.live(vec![entry(1, Change::Stored(Box::new(own)))], hold);
+            assert_eq!(feed.iter().count() + feed.waiting_new(), 1, "{hold}");
+            feed.live(vec![entry(2, Change::Forgotten(id))], hold);
+            assert_eq!(feed.iter().count() + feed.waiting_new(), 0, "{hold}");
+            assert!(feed.get(id).is_some(), "the open claim stays");
+        }
+    }
+}
