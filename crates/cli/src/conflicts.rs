@@ -39,6 +39,13 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
     if let (Some(more), Some(next)) = (page.omitted, &page.next) {
         let _ = write!(out, "\n\n{more} more: {}", next_page_command(asked, next));
     }
+    if page.possible > 0 && asked.status != Listed::Possible {
+        let possible = page.possible;
+        let _ = write!(
+            out,
+            "\n\n{possible} more possible: engram conflicts --status possible"
+        );
+    }
     if page.due > 0 {
         let due = due_sentence(page.due);
         let _ = write!(out, "\n\n{due} The gate fails until nothing is due.");

@@ -312,6 +312,9 @@ impl Default for ConflictFilter {
 pub struct ConflictsReply {
     /// How many are open in the whole project, whatever was asked for.
     pub open: u64,
+    /// How many pairs of near claims wait for an answer, for the user; absent if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub possible: u64,
     /// How many comparisons are still due; the gate is shut until they are done. An agent sees only
     /// those of its own claims.
     #[serde(default)]

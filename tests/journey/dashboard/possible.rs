@@ -39,8 +39,9 @@ fn open() -> Stage {
     window.find("[data-testid=conflicts-view] .count");
     window.keys("3");
     window.wait(&rows(1));
-    choose(window, "conflict-status", "possible");
+    window.click("[data-testid=show-possible]");
     window.wait(&rows(2));
+    window.find("[data-testid=possible]");
     read(window);
     stage
 }

@@ -65,6 +65,10 @@ pub(crate) fn list_conflicts(
         let start = after.map_or(0, |after| all.partition_point(|place| *place <= after));
         let mut reply = ConflictsReply {
             open: count_open(tx, project, &visibility, clock)?,
+            possible: match visibility {
+                Visibility::All => tx.count_conflicts(project, ConflictStatus::Possible, clock)?,
+                Visibility::Agent { .. } => 0,
+            },
             due: tx.count_due(project, agent)?,
             ..ConflictsReply::default()
         };
@@ -319,7 +323,7 @@ fn count_open(
     clock: Timestamp,
 ) -> Result<u64, Refusal> {
     match visibility {
-        Visibility::All => Ok(tx.count_conflicts(project, clock)?),
+        Visibility::All => Ok(tx.count_conflicts(project, ConflictStatus::Open, clock)?),
         Visibility::Agent { .. } => {
             Ok(
                 listed_conflicts(tx, project, &ConflictFilter::default(), visibility, clock)?.len()

@@ -19,7 +19,8 @@ use crate::{
 };
 use engram_gateway::budget_of;
 use engram_model::{
-    AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply, shorten, visible,
+    AgentId, ConflictStatus, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply,
+    shorten, visible,
 };
 use engram_pointers::Repo;
 use engram_store::{INDEX_FOLLOWER, Reader, RowsOf};
@@ -122,7 +123,7 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
             drifted: count.drifted,
             due: tx.count_due(project, cx.agent()?.map(|agent| &agent.handle))?,
             conflicts: if user {
-                Some(tx.count_conflicts(project, now)?)
+                Some(tx.count_conflicts(project, ConflictStatus::Open, now)?)
             } else {
                 None
             },

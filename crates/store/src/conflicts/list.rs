@@ -136,19 +136,26 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How many conflicts of a project wait for a verdict: those whose sides both hold now.
-    pub fn count_conflicts(&self, project: ProjectId, now: Timestamp) -> Result<u64> {
+    /// How many conflicts of a project wait for a verdict, or for an answer if they are only
+    /// possible: those of this status whose sides both hold now.
+    pub fn count_conflicts(
+        &self,
+        project: ProjectId,
+        status: ConflictStatus,
+        now: Timestamp,
+    ) -> Result<u64> {
         let count: i64 = self
             .0
             .prepare_cached(&format!(
                 "SELECT COUNT(*) FROM conflict
-                 WHERE project = ?1 AND status = 'open' AND {} AND NOT {}",
+                 WHERE project = ?1 AND status = ?3 AND {} AND NOT {}",
                 both_hold("conflict"),
                 is_covered()
             ))?
-            .query_row(params![project.to_string(), now.as_microsecond()], |row| {
-                row.get(0)
-            })?;
+            .query_row(
+                params![project.to_string(), now.as_microsecond(), status.as_str()],
+                |row| row.get(0),
+            )?;
         Ok(count as u64)
     }
 }

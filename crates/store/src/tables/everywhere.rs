@@ -1,6 +1,6 @@
 //! Queries about all projects of the home at once.
 
-use engram_model::{OperationKind, ProjectId, operation::Located};
+use engram_model::{ConflictStatus, OperationKind, ProjectId, operation::Located};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
@@ -72,7 +72,7 @@ impl Reader<'_> {
             let project = parse_id(&project)?;
             let waiting = ProjectWaiting {
                 project,
-                conflicts: self.count_conflicts(project, now)?,
+                conflicts: self.count_conflicts(project, ConflictStatus::Open, now)?,
                 requests: self.grants().count_requests(project, None, false)?,
             };
             if waiting.conflicts + waiting.requests > 0 {

@@ -121,7 +121,7 @@ pub fn how_found(tier: Tier) -> &'static str {
         Tier::Temporal => "times differ",
         Tier::CrossScope => "across topics",
         Tier::Llm => "judged by a model",
-        Tier::Agent => "near each other",
+        Tier::Agent => "an agent says so",
     }
 }
 
@@ -134,7 +134,7 @@ pub fn how_found_in_full(tier: Tier) -> &'static str {
         Tier::Temporal => "Found by comparing times",
         Tier::CrossScope => "Found by comparing claims across topics",
         Tier::Llm => "Found by a large language model",
-        Tier::Agent => "Both may be about the same thing",
+        Tier::Agent => "Raised by an agent",
     }
 }
 
@@ -232,3 +232,8 @@ pub fn judged(verdict: PairVerdict) -> &'static str {
 pub const POSSIBLE_MEANS: &str = "These claims may be about the same thing. Nobody has said yet whether they contradict each other.";
 pub const UNCONFIRMED: &str =
     "Only an agent says so. It blocks nothing until you agree or give a verdict.";
+
+pub const NEAR: &str = "near each other";
+pub const PROPOSED: &str = "Proposed because they are near each other";
+pub const POSSIBLE_ONES: super::Noun = ("possible conflict", "possible conflicts");
+pub const SHOW_POSSIBLE: &str = "Show";

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, Severity};
+use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, Severity, Tier};
 use leptos::{html, prelude::*};
 
 use super::{VIEW, merge::Merging, state::can_reopen};
@@ -123,9 +123,9 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
             {(!is_possible).then(|| view! { <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span> })}
             {conflict.score.map(|score| view! { <span class="quiet" title=say::conflicts::SCORE_MEANS data-testid="score">{say::conflicts::score(score)}</span> })}
             {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
-            <span class="quiet">{say::conflicts::how_found_in_full(conflict.tier)}", "{clock.lately(conflict.found_at)}</span>
+            <span class="quiet">{if is_possible { say::conflicts::PROPOSED } else { say::conflicts::how_found_in_full(conflict.tier) }}", "{clock.lately(conflict.found_at)}</span>
         </div>
-        {(!conflict.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
+        {(!conflict.why.is_empty() && conflict.tier != Tier::Agent).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
         {is_possible.then(|| view! { <p class="reason" data-testid="possible">{say::conflicts::POSSIBLE_MEANS}</p> })}
         {is_unconfirmed(conflict).then(|| view! { <p class="reason" data-testid="unconfirmed">{say::conflicts::UNCONFIRMED}</p> })}
         {conflict.judged.iter().map(|said| {
@@ -313,10 +313,7 @@ pub(super) fn view_verdict_button(
     let command = VIEW.command(verdict.id());
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
-    let is_primary = matches!(
-        verdict,
-        ConflictVerdict::First | ConflictVerdict::Second | ConflictVerdict::Contradict
-    );
+    let is_primary = matches!(verdict, ConflictVerdict::First | ConflictVerdict::Second);
     view! {
         <button class:primary=is_primary data-testid=command.map(|it| it.id) title=verdict.means() disabled=move || !fits.get() || is_busy()
             on:click=move |_| VIEW.run(app, verdict.id())>{name}" "{key}</button>

@@ -189,6 +189,31 @@ fn Rows() -> impl IntoView {
         </ListBox>
         {omitted}
         {due}
+        <ToPossible />
+    }
+}
+
+/// Leads from the open conflicts to the possible ones, if there are any.
+#[component]
+fn ToPossible() -> impl IntoView {
+    let app = App::here();
+    let conflicts = app.views.conflicts;
+    let count = Memo::new(move |_| {
+        let is_open = conflicts.filter.with(|it| it.status == Listed::Open);
+        let count = conflicts.queue.with(|it| it.as_ref().map(Queue::possible));
+        count.filter(|it| is_open && *it > 0)
+    });
+    let show = move |_| {
+        filter_conflicts(app, |it| it.status = Listed::Possible);
+        dom::focus(dom::LIST);
+    };
+    move || {
+        count.get().map(|count| {
+            let count = words::format_count(count, say::conflicts::POSSIBLE_ONES);
+            view! {
+                <p class="quiet more">{count}" "<button class="plain" data-testid="show-possible" on:click=show>{say::conflicts::SHOW_POSSIBLE}</button></p>
+            }
+        })
     }
 }
 
@@ -287,6 +312,7 @@ fn state_word(conflict: &Conflict) -> Option<&'static str> {
 
 fn view_content(conflict: &Conflict, topic: Option<String>, clock: Clock) -> impl IntoView + use<> {
     let at = conflict.found_at;
+    let is_possible = conflict.status == ConflictStatus::Possible;
     let score = conflict.score.map(|score| {
         view! { <span title=say::conflicts::SCORE_MEANS data-testid="conflict-score">{say::conflicts::score(score)}</span> }
     });
@@ -296,10 +322,10 @@ fn view_content(conflict: &Conflict, topic: Option<String>, clock: Clock) -> imp
         <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         {view_side(&conflict.b)}
         <span class="meta">
-            {(conflict.status != ConflictStatus::Possible).then(|| view! { <b class="severity">{say::conflicts::severity(conflict.severity)}</b> })}
+            {(!is_possible).then(|| view! { <b class="severity">{say::conflicts::severity(conflict.severity)}</b> })}
             {score}
             {topic.map(|it| view! { <span class="of-topic" title=say::engram::TOPIC>{it}</span> })}
-            <span>{say::conflicts::how_found(conflict.tier)}</span>
+            <span>{if is_possible { say::conflicts::NEAR } else { say::conflicts::how_found(conflict.tier) }}</span>
             {state_word(conflict).map(|state| view! { <span class="chip">{state}</span> })}
         </span>
     }

@@ -37,6 +37,7 @@ pub struct Queue {
     rows: Vec<Arc<Conflict>>,
     omitted: u64,
     due: u64,
+    possible: u64,
     /// What arrived while the pointer was on the rows.
     held: Option<(Vec<Arc<Conflict>>, u64)>,
 }
@@ -54,6 +55,7 @@ impl Queue {
     pub fn load(&mut self, reply: ConflictsReply, holds: bool) {
         let omitted = reply.omitted.unwrap_or(0);
         self.due = reply.due;
+        self.possible = reply.possible;
         let rows: Vec<Arc<Conflict>> = reply.conflicts.into_iter().map(Arc::new).collect();
         if !holds {
             (self.rows, self.omitted, self.held) = (rows, omitted, None);
@@ -87,6 +89,11 @@ impl Queue {
     /// All rows, in their order.
     pub fn rows(&self) -> &[Arc<Conflict>] {
         &self.rows
+    }
+
+    /// How many pairs of near claims wait for an answer.
+    pub fn possible(&self) -> u64 {
+        self.possible
     }
 
     /// How many comparisons are still due; the gate is shut until they are done.
