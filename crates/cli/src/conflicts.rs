@@ -43,7 +43,7 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
         let possible = page.possible;
         let _ = write!(
             out,
-            "\n\n{possible} more possible: engram conflicts --status possible"
+            "\n\npossible conflicts: {possible} (engram conflicts --status possible)"
         );
     }
     if page.due > 0 {
@@ -133,7 +133,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
     for judged in &conflict.judged {
         let _ = write!(
             out,
-            "\n{} says: {}, {}{}",
+            "\n{}: {}, {}{}",
             name_or_nobody(&judged.by),
             judged.verdict,
             judged.at.strftime("%Y-%m-%d %H:%M:%S"),
@@ -143,7 +143,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
     if conflict.status == ConflictStatus::Possible {
         let _ = write!(
             out,
-            "\nsay what holds: engram resolve {} --contradicts or --compatible",
+            "\ndo they contradict each other? engram resolve {} --contradicts or --compatible",
             conflict.id
         );
     }

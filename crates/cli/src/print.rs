@@ -189,7 +189,7 @@ fn put_text(put: &PutReply) -> String {
         let (by, claim) = (one_line(&near.by), one_line(&near.claim));
         let _ = write!(
             out,
-            "\n  may be about the same: {by} says in engram {}: {claim}\n    if you know: engram resolve {} --contradicts or --compatible",
+            "\n  may be about the same: {by} says in engram {}: {claim}\n    do they contradict each other? engram resolve {} --contradicts or --compatible",
             near.id, near.conflict
         );
     }

@@ -284,8 +284,8 @@ fn resolve_of(resolve: &ResolveArgs) -> Result<Resolve, Refusal> {
         },
         (_, Some(text)) => Settle::Merge(text.clone()),
         _ if resolve.dismiss => Settle::Dismiss,
-        _ if resolve.contradicts => judge(PairVerdict::Contradicts),
-        _ if resolve.compatible => judge(PairVerdict::Compatible),
+        _ if resolve.contradicts => Settle::judge(PairVerdict::Contradicts),
+        _ if resolve.compatible => Settle::judge(PairVerdict::Compatible),
         _ => Settle::Undo,
     };
     Ok(Resolve {
@@ -293,10 +293,6 @@ fn resolve_of(resolve: &ResolveArgs) -> Result<Resolve, Refusal> {
         how,
         why: resolve.why.clone(),
     })
-}
-
-fn judge(verdict: PairVerdict) -> Settle {
-    Settle::Judge { verdict, key: None }
 }
 
 fn brief_request_of(verb: Option<&BriefVerb>) -> Request {

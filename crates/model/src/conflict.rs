@@ -25,8 +25,8 @@ words!(
         Dismissed = "dismissed",
         /// It ended by itself, with a side.
         Closed = "closed",
-        /// Both sides are near each other and hold, and nobody has judged whether they contradict
-        /// each other. It is no conflict yet: it has no report and shuts no gate.
+        /// Both sides are near each other and hold, and nobody has said that they contradict each
+        /// other. It is no conflict yet: it has no report and shuts no gate.
         Possible = "possible",
     }
 );
@@ -59,8 +59,8 @@ words!(
         CrossScope = "tier2b_cross_scope",
         /// A large language model's judgement.
         Llm = "tier3_llm",
-        /// An agent's word on a pair that it was shown. The conflict has no report and shuts no gate
-        /// until a person agrees.
+        /// Near claims that an agent or a person says contradict each other. Until somebody confirms
+        /// an agent's word, the conflict has no report and shuts no gate.
         Agent = "agent",
     }
 );
@@ -110,7 +110,7 @@ words!(
         Dismissed = "dismissed",
         /// Those that ended by themselves.
         Closed = "closed",
-        /// Pairs of near claims that nobody has judged: no conflicts yet.
+        /// Pairs of near claims that nobody said contradict each other: no conflicts yet.
         Possible = "possible",
         /// Every one, except for the possible ones.
         All = "all",
@@ -159,7 +159,7 @@ pub struct Conflict {
     pub settled: Option<Settled>,
     /// Who let it pass the gate; null if nobody did.
     pub allowed: Option<Allowed>,
-    /// What agents and people said of the pair, in this order; absent if nobody did.
+    /// What agents and people said of the pair, oldest first; absent if nobody did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<PairAnswer>,
 }
@@ -403,7 +403,7 @@ pub enum Settle {
     Dismiss,
     /// What the caller says of a pair of near claims.
     Judge {
-        /// That.
+        /// What the caller says.
         verdict: PairVerdict,
         /// The pair, by the key with which the reply to the caller's commit showed it; absent if
         /// the conflict's id names it.
@@ -412,6 +412,13 @@ pub enum Settle {
     },
     /// The verdict is undone: the claims that it closed hold again, as new versions.
     Undo,
+}
+
+impl Settle {
+    /// An answer for the pair that the conflict's id names.
+    pub fn judge(verdict: PairVerdict) -> Self {
+        Self::Judge { verdict, key: None }
+    }
 }
 
 /// What a verdict did.

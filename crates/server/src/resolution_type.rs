@@ -43,15 +43,10 @@ impl ResolutionType {
             (Self::Dismissed, ..) => Ok(Settle::Dismiss),
             (Self::LastWriter, ..) => Ok(Settle::Newer),
             (Self::HigherConfidence, ..) => Ok(Settle::Surer),
-            (Self::Contradicts, ..) => Ok(judge(PairVerdict::Contradicts)),
-            (Self::Replaces, ..) => Ok(judge(PairVerdict::Replaces)),
-            (Self::Same, ..) => Ok(judge(PairVerdict::Same)),
-            (Self::Compatible, ..) => Ok(judge(PairVerdict::Compatible)),
+            (Self::Contradicts, ..) => Ok(Settle::judge(PairVerdict::Contradicts)),
+            (Self::Replaces, ..) => Ok(Settle::judge(PairVerdict::Replaces)),
+            (Self::Same, ..) => Ok(Settle::judge(PairVerdict::Same)),
+            (Self::Compatible, ..) => Ok(Settle::judge(PairVerdict::Compatible)),
         }
     }
-}
-
-/// A word on the pair that a conflict's id names.
-fn judge(verdict: PairVerdict) -> Settle {
-    Settle::Judge { verdict, key: None }
 }

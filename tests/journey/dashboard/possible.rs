@@ -65,7 +65,7 @@ fn a_person_confirms_or_dismisses_what_is_only_near() {
         window.wait("!document.querySelector('.panes.one')");
         let confirmed = read(window);
         press("Y", "contradict");
-        window.wait(&notice("It is a conflict now"));
+        window.wait(&notice("Confirmed"));
         window.wait(&rows(1));
         let told = of(engram, &confirmed);
         assert_eq!(

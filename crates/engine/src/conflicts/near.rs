@@ -59,7 +59,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     let words = SoughtWords::look_up(cx.engine, tx, engram, &own.gist_keys)?;
     let sought = Sought::new(&own.gist, &words.having, words.all);
     let visibility = cx.visibility_in(engram.project)?;
-    // As of the moment when it was stored.
+    // As of the moment when it is stored.
     let clock = engram.recorded_at;
     let mut near = Nearest::new();
     let mut compared = 0;
@@ -92,7 +92,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
 
 /// The near claims for the reply, and the entries of their possible conflicts: at most one claim of
 /// an author and of a side. Leaves out claims that the reply already names (`known`), pairs that are
-/// known, and claims that nobody answered for often enough.
+/// known, and claims that were proposed [`MAX_UNANSWERED`] times without an answer.
 pub(crate) fn propose(
     tx: &Reader<'_>,
     engram: &Engram,

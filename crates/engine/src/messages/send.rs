@@ -148,6 +148,7 @@ fn send_to_parent(
     fill_places(&mut replies, &decided.seqs);
     for reply in &replies {
         served::note_findings(cx, &reply.put.findings)?;
+        served::note_near(cx, &reply.put.near)?;
     }
     Ok(SentReply {
         id,

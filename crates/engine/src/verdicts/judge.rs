@@ -8,7 +8,7 @@
 use engram_gateway::quoted;
 use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, Operation, PairVerdict, ProjectId, Refusal,
-    ResolveReply, Scope, Settle, operation::PairJudgment,
+    ResolveReply, Scope, Settle, operation::PairJudgment, shorten,
 };
 use engram_store::{NearPairs, Reader};
 use jiff::SignedDuration;
@@ -17,7 +17,6 @@ use crate::{
     claims::close,
     conflicts::{
         conflict_view::{ShownConflict, visible_conflict},
-        findings::name_in_words,
         lifecycle::holding_sides,
         list::no_conflict,
         risks::{is_unconfirmed, refound_entries},
@@ -31,6 +30,8 @@ use crate::{
     verdicts::settle::{ProposedVerdict, plan_ruling, settled_already},
 };
 
+/// The most characters of a claim that the reason of a conflict quotes.
+const MAX_QUOTED: usize = 120;
 /// How many pairs an agent may judge in an hour.
 const MAX_JUDGED: u32 = 60;
 
@@ -156,7 +157,9 @@ fn plan_word(
     let said = NearPairs::of(tx).judgments(found.pair.id)?;
     let own = cx.agent()?.map(|agent| &agent.handle);
     let last = said.iter().rev().find(|it| it.0.agent.as_ref() == own);
-    if last.is_some_and(|it| it.1.verdict == verdict) {
+    // A person's answer settles a possible pair, so that an earlier one was undone.
+    let is_undone = judge == JudgeOf::Person && status == ConflictStatus::Possible;
+    if !is_undone && last.is_some_and(|it| it.1.verdict == verdict) {
         return Ok(Plan::of(Vec::new(), reply(found, status)));
     }
     let mut entries = vec![judged(found, verdict, asked)];
@@ -231,7 +234,7 @@ fn raised(
         return Ok(Vec::new());
     }
     if is_new {
-        known.why = sentence(asked);
+        known.why = sentence(cx, found, asked)?;
     }
     let [one, two] = voices_by_side(found);
     known.engrams = [one.id, two.id];
@@ -250,13 +253,24 @@ fn raised(
     Ok(vec![Planned::new(raised, &asked.by, shareable)])
 }
 
-/// Why two claims cannot both hold, where nobody but the judge says so.
-fn sentence(asked: &ProposedVerdict) -> String {
-    let by = quoted(name_in_words(&asked.by));
-    match &asked.why {
-        Some(why) => format!("{by} says that both cannot hold: {}", quoted(why)),
-        None => format!("{by} says that both cannot hold."),
-    }
+/// Why two claims cannot both hold, where nobody but the judge says so: which they are, and who
+/// says it.
+fn sentence(
+    cx: &Context<'_>,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
+) -> Result<String, Refusal> {
+    let [a, b] = found
+        .voices
+        .each_ref()
+        .map(|it| quoted(&shorten(it.claim.trim_end_matches('.'), MAX_QUOTED)));
+    let by = match cx.agent()? {
+        Some(_) => quoted(&asked.by),
+        None => "the user".to_owned(),
+    };
+    let why = asked.why.as_deref().map(|why| why.trim_end_matches('.'));
+    let why = why.map_or_else(String::new, |why| format!(": {}", quoted(why)));
+    Ok(format!("{a} and {b} cannot both hold, says {by}{why}."))
 }
 
 /// The representatives of the sides, in the order of the pair's digests.
@@ -275,8 +289,10 @@ fn may_replace(cx: &Context<'_>, tx: &Reader<'_>, found: &ShownConflict) -> Resu
     let sides = holding_sides(tx, &found.pair, clock, &[], &[])?;
     let at = usize::from(found.sides[0] != found.pair.sides[0]);
     for version in &sides[at] {
-        if close::refuse_retire(cx, tx, version).is_err() {
-            return Ok(false);
+        match close::refuse_retire(cx, tx, version) {
+            Ok(()) => {}
+            Err(refusal) if refusal.code == Code::ScopeDenied => return Ok(false),
+            Err(refusal) => return Err(refusal),
         }
     }
     Ok(true)

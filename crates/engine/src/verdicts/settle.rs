@@ -237,7 +237,7 @@ pub(super) fn plan_ruling(
         how: Some(how),
         winner,
         merged,
-        ..undone_ruling(found, status)
+        ..ruling_without_verdict(found, status)
     };
     Ok(verdict_plan(found, asked, done, ruling))
 }
@@ -365,12 +365,12 @@ fn undone_plan(
         found,
         asked,
         done,
-        undone_ruling(found, status),
+        ruling_without_verdict(found, status),
     ))
 }
 
 /// A ruling without a verdict.
-fn undone_ruling(found: &ShownConflict, status: ConflictStatus) -> Ruling {
+fn ruling_without_verdict(found: &ShownConflict, status: ConflictStatus) -> Ruling {
     Ruling {
         id: found.pair.id,
         status,
@@ -485,7 +485,7 @@ fn only_possible(found: &ShownConflict) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!("{} is only a possible conflict", found.pair.id),
-        "Say first whether the two claims contradict each other.",
+        "Answer `contradicts` or `compatible` first.",
     )
 }
 

@@ -75,7 +75,7 @@ pub struct AgentBudget {
     pub grants: GrantCount,
     /// How often a budget refused it in this turn.
     pub refusals: u32,
-    /// When the turn ends if the agent does not call again, or ended; not part of the JSON.
+    /// When the turn ended, or ends unless the agent calls again; not part of the JSON.
     #[serde(skip)]
     pub until: Timestamp,
 }

@@ -162,7 +162,8 @@ operations! {
     Conflicted(body: Box<Contradiction>) = "conflict", All News, beside body.id;
     /// A claim was stored near another one, and its author was shown that one.
     Proposed(body: Box<Contradiction>) = "proposed", Nobody, beside body.id;
-    /// Somebody said whether two near claims contradict each other.
+    /// Somebody said whether two near claims contradict each other. Not rated: it has a rate of its
+    /// own.
     Judged(body: PairJudgment) = "judged", Nobody, beside body.id;
     /// A conflict was settled, or its verdict was undone.
     Resolved(body: Box<Ruling>) = "resolved", All News Rated, beside body.id;
@@ -218,6 +219,7 @@ impl OperationKind {
             Self::Unpinned => "unpinned a line of the brief",
             Self::Sent => "sent a message",
             Self::Reached => "got a line of the brief",
+            Self::Conflicted => "contradicted a claim",
             Self::Judged => "judged a possible conflict",
             _ => "",
         }

@@ -13,9 +13,11 @@ const MAX_TOKENS: usize = 150;
 /// The tokens of the names of fields and of a count of what was left out.
 const FRAME: usize = 20;
 /// The question. Claims are data, so it comes first and they are quoted with their authors.
-const ASK: &str = "Claims of others, maybe about the same thing. Does yours contradict or replace one, or say the same? If so, call engram_resolve with its key as conflict_id and contradicts, replaces or same.";
+const ASK: &str = "Claims of others, maybe about the same thing. Does yours contradict or replace one, or say the same? If so, call engram_resolve: conflict_id is its key, resolution_type contradicts, replaces or same.";
 /// A key is this many characters of a conflict's id, its last ones.
 const KEY: usize = 4;
+/// The tokens of a key at most, with its punctuation.
+const KEY_TOKENS: usize = 2 * KEY;
 
 /// Near claims, each under the key with which its reader answers for it.
 #[derive(Serialize, JsonSchema)]
@@ -30,7 +32,7 @@ pub(super) struct NearClaims {
 }
 
 impl NearClaims {
-    /// Those that fit whole; `None` if there are none.
+    /// Those that fit whole; `None` if none does.
     pub(super) fn of(near: &[NearClaim]) -> Option<Self> {
         let mut room = MAX_TOKENS - FRAME - count_tokens(ASK);
         let mut claims = serde_json::Map::new();
@@ -38,7 +40,7 @@ impl NearClaims {
             let id = one.conflict.to_string();
             let key = id.get(id.len() - KEY..).unwrap_or(&id).to_owned();
             let line = format!("{} ({})", one.claim, one.by);
-            let cost = count_tokens(&line) + 2 * KEY;
+            let cost = count_tokens(&line) + KEY_TOKENS;
             if cost <= room && !claims.contains_key(&key) {
                 room -= cost;
                 claims.insert(key, line.into());

@@ -429,8 +429,6 @@ impl Applied<'_> {
         )
     }
 
-    /// Stores a pair, or reopens a pair that is found again, under its old id. A pair that was not
-    /// open when it was found again loses its permission to pass the gate.
     fn count(&self, hits: &[(EngramId, u64)]) -> Result<()> {
         hits.iter()
             .try_for_each(|(id, count)| self.add_figure("query_hits", *id, *count))

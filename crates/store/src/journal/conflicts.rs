@@ -10,7 +10,8 @@ use super::apply::Applied;
 use crate::Result;
 
 impl Applied<'_> {
-    /// Makes a pair an open conflict, with its report if it has one.
+    /// Makes a pair an open conflict, with its report if it has one. A pair that was not open when
+    /// it is found again loses its permission to pass the gate.
     pub(super) fn raise(&self, contradiction: &Contradiction) -> Result<()> {
         let again = "UPDATE SET status = 'open', last = ?5,
              allowed = CASE WHEN status = 'open' THEN allowed END, severity = excluded.severity,

@@ -121,7 +121,7 @@ pub fn how_found(tier: Tier) -> &'static str {
         Tier::Temporal => "times differ",
         Tier::CrossScope => "across topics",
         Tier::Llm => "judged by a model",
-        Tier::Agent => "an agent says so",
+        Tier::Agent => "in other words",
     }
 }
 
@@ -134,7 +134,7 @@ pub fn how_found_in_full(tier: Tier) -> &'static str {
         Tier::Temporal => "Found by comparing times",
         Tier::CrossScope => "Found by comparing claims across topics",
         Tier::Llm => "Found by a large language model",
-        Tier::Agent => "Raised by an agent",
+        Tier::Agent => "Raised by an agent or by you",
     }
 }
 
@@ -211,27 +211,28 @@ pub fn new_count(count: usize) -> String {
     format!("{count} new")
 }
 
-pub const ONLY_POSSIBLE: &str = "Nobody has said yet that these claims contradict each other";
-pub const JUDGE_FIRST: &str = "Say first whether they do.";
+pub const ONLY_POSSIBLE: &str = "This is only a possible conflict";
+pub const JUDGE_FIRST: &str = "Say first whether the claims contradict each other.";
 
-pub const CONTRADICT: &str = "They contradict";
-pub const CONTRADICT_MEANS: &str = "They contradict each other: it is a conflict";
-pub const DONE_CONTRADICT: &str = "It is a conflict now, and waits for your verdict";
-pub const IS_CONFLICT: &str = "This is a conflict already";
+pub const CONTRADICT: &str = "A conflict";
+pub const CONTRADICT_MEANS: &str = "It is a conflict: they contradict each other";
+pub const DONE_CONTRADICT: &str = "Confirmed: the conflict waits for your verdict";
+pub const IS_CONFLICT: &str = "This is already a conflict";
 
 /// What somebody said of a pair, as a line of its history.
 pub fn judged(verdict: PairVerdict) -> &'static str {
     match verdict {
-        PairVerdict::Contradicts => "says that they contradict each other",
-        PairVerdict::Replaces => "says that B replaces A",
-        PairVerdict::Same => "says that they say the same",
-        PairVerdict::Compatible => "says that both can hold",
+        PairVerdict::Contradicts => "they contradict each other",
+        PairVerdict::Replaces => "B replaces A",
+        PairVerdict::Same => "both say the same",
+        PairVerdict::Compatible => "both can hold",
     }
 }
 
-pub const POSSIBLE_MEANS: &str = "These claims may be about the same thing. Nobody has said yet whether they contradict each other.";
+pub const POSSIBLE_MEANS: &str =
+    "These claims may be about the same thing. Do they contradict each other?";
 pub const UNCONFIRMED: &str =
-    "Only an agent says so. It blocks nothing until you agree or give a verdict.";
+    "Only an agent says so. It does not block CI until somebody confirms it.";
 
 pub const NEAR: &str = "near each other";
 pub const PROPOSED: &str = "Proposed because they are near each other";

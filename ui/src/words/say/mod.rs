@@ -304,8 +304,7 @@ pub mod review {
     pub const EDITED: &str = "Its evidence was edited.";
     pub const GONE: &str = "Its evidence is gone";
     pub const GONE_HINT: &str = "Press X if the claim is no longer true, or R to correct it.";
-    pub const IN_CONFLICT: &str =
-        "Another claim contradicts this one. Settle that first: a verdict may end this claim.";
+    pub const IN_CONFLICT: &str = "Another claim contradicts this one. Settle the conflict first: a verdict may end this claim.";
     pub const IS_CONFLICT: &str = "This is a conflict";
     pub const IS_CONFLICT_HINT: &str = "Press G to settle it.";
     pub const YES: &str = "Still true";

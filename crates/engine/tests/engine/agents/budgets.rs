@@ -216,12 +216,23 @@ fn a_grant_pays_for_what_the_rest_of_the_turn_would_cut() {
     let eve = agent_named("eve");
     let whole = "repo:src/lib.rs@HEAD";
     issue_grant(&engine, &USER, grant_wanted("eve", whole)).unwrap();
-    let first = engine.deref(&eve, POINTER).unwrap();
-    assert_eq!(first.grant, None, "the budget pays for a line");
-    let cut = engine.deref(&eve, whole).unwrap();
-    assert_eq!(
-        (cut.grant, cut.truncated),
-        (None, true),
-        "the budget has more than the grant"
+    let read = |pointer: &str, max_tokens: Option<u32>| {
+        let deref = Deref {
+            pointer: PointerInput::Text(pointer.to_owned()),
+            max_tokens,
+            turn: None,
+            budget_token: None,
+            reason: None,
+        };
+        engine.0.ask(&eve, ask::Deref(deref)).unwrap()
+    };
+    let first = read(whole, Some(900));
+    assert_eq!(first.grant, None, "the budget pays for what it was asked");
+    let granted = read(whole, None);
+    assert!(
+        granted.grant.is_some() && granted.tokens > 300,
+        "{granted:?}"
     );
+    let line = read(POINTER, None);
+    assert_eq!(line.grant, None, "and for a line, whole");
 }

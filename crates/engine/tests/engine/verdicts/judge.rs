@@ -56,9 +56,8 @@ fn shown(at: &Asked, id: ConflictId) -> Conflict {
     *at.0.ask(&USER, ask::Conflict(id)).unwrap()
 }
 
-/// How many risk engrams hold.
-fn reports(at: &Asked, id: ConflictId) -> usize {
-    usize::from(shown(at, id).risk.is_some())
+fn has_report(at: &Asked, id: ConflictId) -> bool {
+    shown(at, id).risk.is_some()
 }
 
 #[test]
@@ -74,14 +73,18 @@ fn a_near_pair_is_possible_and_shuts_nothing() {
         (PORT, SOCKET)
     );
     assert_eq!(
-        (at.gate(Severity::Low).gate, reports(&at, id)),
-        (Gate::Open, 0)
+        (at.gate(Severity::Low).gate, has_report(&at, id)),
+        (Gate::Open, false)
     );
-    // It is proposed once: to nobody again, and not after a side ended.
-    let again = at
-        .put(&agent_named("eve"), draft("The relay service has a proxy."))
-        .unwrap();
-    assert!(again.near.iter().all(|it| it.conflict != id));
+    // It is proposed once: bob's same words on the same topic propose nothing again.
+    at.forget(&agent_named("bob"), possible[0].b.id).unwrap();
+    assert!(
+        listed(&at, Listed::Possible).is_empty(),
+        "it ended with a side"
+    );
+    let again = at.put(&agent_named("bob"), draft(SOCKET)).unwrap();
+    assert_eq!(again.near, []);
+    assert_eq!(listed(&at, Listed::Possible).len(), 1);
     let a = possible[0].a.id;
     at.forget(&agent_named("ada"), a).unwrap();
     let rest = listed(&at, Listed::Possible);
@@ -102,12 +105,12 @@ fn an_agents_word_raises_a_conflict_without_report_until_somebody_agrees() {
         assert_eq!(told, [(Tier::Agent, Severity::Medium)]);
         assert_eq!(
             open[0].why,
-            r#""bob" says that both cannot hold: "Read again.""#
+            r#""The relay service listens on port 8080 behind the proxy" and "The relay service, behind its proxy, listens on a Unix socket" cannot both hold, says "bob": "Read again"."#
         );
         assert_eq!(open[0].judged[0].verdict, PairVerdict::Contradicts);
         assert_eq!(
-            (at.gate(Severity::Low).gate, reports(&at, id)),
-            (Gate::Open, 0)
+            (at.gate(Severity::Low).gate, has_report(&at, id)),
+            (Gate::Open, false)
         );
         // Said twice, it is recorded once; and its author cannot confirm it.
         let head = at.head();
@@ -115,8 +118,8 @@ fn an_agents_word_raises_a_conflict_without_report_until_somebody_agrees() {
         assert_eq!(at.head(), head);
         judge(&at, &who, id, PairVerdict::Contradicts).unwrap();
         assert_eq!(
-            (at.gate(Severity::Low).gate, reports(&at, id)),
-            (Gate::Shut, 1)
+            (at.gate(Severity::Low).gate, has_report(&at, id)),
+            (Gate::Shut, true)
         );
         assert_eq!(at.gate(Severity::High).gate, Gate::Open);
         assert_eq!(shown(&at, id).judged.len(), 2);
@@ -179,7 +182,10 @@ fn both_can_hold() {
         judge(&at, &agent_named("bob"), id, PairVerdict::Contradicts),
         Code::AlreadySettled,
     );
-    // Undone, it is possible again, not open.
+    // Undone, it is possible again, not open; and it can be said again.
+    at.settle(&USER, id, Settle::Undo).unwrap();
+    judge(&at, &USER, id, PairVerdict::Compatible).unwrap();
+    assert!(listed(&at, Listed::Possible).is_empty());
     at.settle(&USER, id, Settle::Undo).unwrap();
     assert_eq!(listed(&at, Listed::Possible).len(), 1);
     assert!(listed(&at, Listed::Open).is_empty());
@@ -226,16 +232,13 @@ fn a_parents_claim_replaces_its_childs() {
 
 #[test]
 fn judging_has_a_rate_and_an_unanswered_claim_yields() {
-    let (sandbox, at) = {
-        let sandbox = Sandbox::new();
-        let at = sandbox.open();
-        (sandbox, at)
-    };
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
     at.put(&at.agent("ada"), draft(PORT)).unwrap();
     let bob = open_agent(&at, &USER, "bob", None)
         .map(|it| Caller::Agent(it.agent))
         .unwrap();
-    let mut judged = 0;
+    let mut judged = Vec::new();
     let mut shown = 0;
     for n in 0..24 {
         sandbox.clock.turn(90);
@@ -246,12 +249,24 @@ fn judging_has_a_rate_and_an_unanswered_claim_yields() {
             && n < 2
         {
             judge(&at, &bob, near.conflict, PairVerdict::Compatible).unwrap();
-            judged += 1;
+            judged.push(near.conflict);
         }
     }
     assert_eq!(
-        (judged, shown),
+        (judged.len(), shown),
         (2, 22),
         "it yields after 20 without an answer"
     );
+    // Changing one's mind counts too.
+    let change = |n: usize| {
+        let verdict = [PairVerdict::Same, PairVerdict::Compatible][n % 2];
+        judge(&at, &bob, judged[0], verdict)
+    };
+    sandbox.clock.turn(3_700);
+    for n in 0..60 {
+        change(n).unwrap();
+    }
+    refused(change(60), Code::RateLimited);
+    sandbox.clock.turn(3_700);
+    change(60).unwrap();
 }

@@ -132,7 +132,7 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
             let by = say::conflicts::by_whom("", &clock.moment(said.at));
             let who = words::person(&said.by);
             view! {
-                <p class="settled" data-testid="judged"><b>{who}</b>" "{say::conflicts::judged(said.verdict)}" "<span class="quiet">{by}</span>
+                <p class="settled" data-testid="judged"><b>{who}</b>": "{say::conflicts::judged(said.verdict)}", "<span class="quiet">{by}</span>
                     {said.why.as_deref().map(words::visible).map(|it| view! { <q dir="auto">{it}</q> })}</p>
             }
         }).collect_view()}

@@ -121,7 +121,8 @@ pub(super) fn settle_conflict(
                         let holds = holds.unwrap_or_default();
                         app.frame.say_done(verdict.done(), &holds, undo);
                     }
-                    None => app.frame.say(verdict.done(), ""),
+                    // `Z` must not undo an earlier step instead.
+                    None => app.frame.say_final(verdict.done()),
                 }
             }
             Err(refusal) => refuse_verdict(app, conflict.id, verdict, refusal),
@@ -151,8 +152,8 @@ pub(super) async fn say_of_conflict(
     };
     let resolved = app.ask(ask::Resolve(Box::new(resolve))).await;
     // What was confirmed is dismissed if it was wrong.
-    let is_undone = verdict != ConflictVerdict::Contradict;
-    resolved.map(|_| is_undone.then(|| undo_of(id, undo_verdict)))
+    let can_undo = verdict != ConflictVerdict::Contradict;
+    resolved.map(|_| can_undo.then(|| undo_of(id, undo_verdict)))
 }
 
 /// Lets an open conflict pass the gate, or undoes that.

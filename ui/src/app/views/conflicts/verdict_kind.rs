@@ -116,18 +116,14 @@ impl ConflictVerdict {
             Self::Second => Some(Settle::Winner(conflict.b.id)),
             Self::Newer => Some(Settle::Newer),
             Self::Surer => Some(Settle::Surer),
-            Self::Contradict => Some(judge(PairVerdict::Contradicts)),
+            Self::Contradict => Some(Settle::judge(PairVerdict::Contradicts)),
             Self::Dismiss if conflict.status == ConflictStatus::Possible => {
-                Some(judge(PairVerdict::Compatible))
+                Some(Settle::judge(PairVerdict::Compatible))
             }
             Self::Dismiss => Some(Settle::Dismiss),
             Self::Merge | Self::Allow => None,
         }
     }
-}
-
-fn judge(verdict: PairVerdict) -> Settle {
-    Settle::Judge { verdict, key: None }
 }
 
 /// Whether only an agent says so: such a conflict has no report yet.

@@ -164,7 +164,8 @@ fn Row(row: NewsRow) -> impl IntoView {
     }
 }
 
-/// Returns the newest claim, or why the newest request wants to read what; once erased, only what.
+/// Returns the newest claim; for a request its reason and pointer, or the pointer alone once the
+/// reason is erased.
 pub(super) fn newest_text(row: &NewsRow) -> Option<String> {
     let text = match row.what {
         NewsKind::Asked => words::wanted_source(&row.text),
