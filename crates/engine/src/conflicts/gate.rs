@@ -38,16 +38,11 @@ pub(crate) fn check_gate(cx: &Context<'_>, check: GateCheck) -> Result<GateReply
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut bars = Vec::new();
         for bar in listed_conflicts(tx, project, &open, &visibility, clock)? {
-            let pair = if bar.is_allowed {
-                tx.conflict(bar.id)?
-            } else {
-                None
+            let Some(pair) = tx.conflict(bar.id)? else {
+                continue;
             };
-            let is_allowed = match pair {
-                Some(pair) => allowance(tx, &pair)?.is_some(),
-                None => false,
-            };
-            if !is_allowed && !is_unconfirmed(tx, bar.id)? {
+            let is_allowed = bar.is_allowed && allowance(tx, &pair)?.is_some();
+            if !is_allowed && !is_unconfirmed(tx, &pair)? {
                 bars.push(bar);
             }
         }

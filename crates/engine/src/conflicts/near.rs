@@ -20,6 +20,7 @@ use crate::{
         candidates::{may_be_compared, related_versions},
         findings::author_in_words,
         judging::{is_comparable, is_other_author, run_of},
+        rights,
         risks::is_report,
     },
     context::{Context, plan::Planned},
@@ -36,7 +37,7 @@ const MAX_UNDER_WORD: usize = 500;
 const MAX_READ: usize = 240;
 const MAX_COMPARED: usize = 24;
 
-/// How often one claim is proposed without an answer before it yields to others.
+/// How often one claim is proposed to one author without an answer before it yields to others.
 const MAX_UNANSWERED: usize = 20;
 
 /// Claims that are near a new one, and how near, nearest first.
@@ -94,6 +95,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
 /// an author and of a side. Leaves out claims that the reply already names (`known`), pairs that are
 /// known, and claims that were proposed [`MAX_UNANSWERED`] times without an answer.
 pub(crate) fn propose(
+    cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
     near: &Nearest,
@@ -105,7 +107,13 @@ pub(crate) fn propose(
     let others = near
         .iter()
         .filter(|(_, other)| other.lineage_id != engram.lineage_id && !known.contains(&other.id));
+    let (visibility, clock) = (cx.visibility_in(engram.project)?, cx.engine.world.now());
     for (score, other) in others {
+        // It may have ended, or been erased, since it was found.
+        let now = tx.engram(other.id)?;
+        if !now.is_some_and(|it| it.holds_now(clock) && !it.redacted && visibility.may_see(&it)) {
+            continue;
+        }
         let there = side(&other.topic, &other.claim);
         let run = run_of([engram, other]);
         let conflict = conflict_id(engram.project, run, &here, &there);
@@ -114,8 +122,8 @@ pub(crate) fn propose(
         if is_told
             || there == here
             || tx.conflict(conflict)?.is_some()
-            || NearPairs::of(tx).count_unanswered(engram.project, &there, MAX_UNANSWERED)?
-                == MAX_UNANSWERED
+            || is_unanswered(tx, engram, &there)?
+            || rights::are_sides_dismissed(tx, engram.project, &sorted(&here, &there))?
         {
             continue;
         }
@@ -139,6 +147,20 @@ pub(crate) fn propose(
         }
     }
     Ok((found, entries))
+}
+
+/// Whether this author was shown a side [`MAX_UNANSWERED`] times without answering. What it leaves
+/// unanswered hides nothing from others.
+fn is_unanswered(tx: &Reader<'_>, engram: &Engram, there: &str) -> Result<bool, Refusal> {
+    let agent = engram.agent.as_ref();
+    let count = NearPairs::of(tx).count_unanswered(engram.project, agent, there, MAX_UNANSWERED)?;
+    Ok(count == MAX_UNANSWERED)
+}
+
+fn sorted(here: &str, there: &str) -> [String; 2] {
+    let mut sides = [here.to_owned(), there.to_owned()];
+    sides.sort();
+    sides
 }
 
 /// The entry that makes a pair a possible conflict.

@@ -22,7 +22,7 @@ use engram_model::{
     Provenance, RISK_POINTERS, Record, Refusal, Scope, Source, Tier, operation::Contradiction,
     shorten,
 };
-use engram_store::{NearPairs, Pair, Reader, side};
+use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 
 /// The tag of an engram that reports a conflict.
@@ -104,12 +104,11 @@ pub(crate) fn refound_entries(
 }
 
 /// Whether a conflict rests on the word of one agent: it gets no report until somebody agrees.
-pub(crate) fn is_unconfirmed(tx: &Reader<'_>, id: ConflictId) -> Result<bool, Refusal> {
-    if NearPairs::of(tx).judgments(id)?.is_empty() || !tx.reports(id)?.is_empty() {
+pub(crate) fn is_unconfirmed(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
+    if pair.status != ConflictStatus::Open || !tx.reports(pair.id)?.is_empty() {
         return Ok(false);
     }
-    let pair = tx.conflict(id)?;
-    let found = pair.map_or(Ok(None), |pair| tx.contradiction(pair.last))?;
+    let found = tx.contradiction(pair.last)?;
     Ok(found.is_some_and(|it| it.tier == Tier::Agent))
 }
 
@@ -218,7 +217,7 @@ fn report_uncovered(
     now: JournalTime,
 ) -> Result<Vec<Planned>, Refusal> {
     if pair.status != ConflictStatus::Open
-        || is_unconfirmed(tx, pair.id)?
+        || is_unconfirmed(tx, pair)?
         || !is_ongoing(pair, &sides)
         || !reports_in_force(tx, pair)?.is_empty()
     {

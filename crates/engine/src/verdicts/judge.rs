@@ -5,10 +5,14 @@
 //! without a report and without effect on the gate, until a person, or a root agent that wrote
 //! neither side, agrees. A person's word counts at once.
 
+use std::collections::HashMap;
+
 use engram_gateway::quoted;
 use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, Operation, PairVerdict, ProjectId, Refusal,
-    ResolveReply, Scope, Settle, operation::PairJudgment, shorten,
+    ResolveReply, Scope, Settle,
+    operation::{Agent, PairJudgment},
+    shorten,
 };
 use engram_store::{NearPairs, Reader};
 use jiff::SignedDuration;
@@ -19,6 +23,7 @@ use crate::{
         conflict_view::{ShownConflict, visible_conflict},
         lifecycle::holding_sides,
         list::no_conflict,
+        rights,
         risks::{is_unconfirmed, refound_entries},
     },
     context::{
@@ -119,19 +124,47 @@ fn shown_pair(
     let Some(agent) = agent else {
         return Ok((found, JudgeOf::Person));
     };
+    // A word about a run's pair must not land on the wider one that covers it.
+    if found.pair.id != id {
+        return Err(no_conflict(id));
+    }
     if NearPairs::of(tx).is_proposed_to(&agent.handle, id)? {
         return Ok((found, JudgeOf::Author));
     }
-    let wrote = |voice: &Engram| voice.agent.as_ref() == Some(&agent.handle);
-    let is_third = agent.parent.is_none()
-        && tx.is_opened(&agent.handle)?
-        && !found.voices.iter().any(wrote)
-        && is_unconfirmed(tx, id)?;
-    if is_third {
+    if is_third(tx, agent, &found)? {
         Ok((found, JudgeOf::Third))
     } else {
         Err(no_conflict(id))
     }
+}
+
+/// Whether an agent may confirm another agent's word: a root with a token, of a run in which nobody
+/// wrote either side or judged the pair.
+fn is_third(tx: &Reader<'_>, agent: &Agent, found: &ShownConflict) -> Result<bool, Refusal> {
+    let pair = &found.pair;
+    if agent.parent.is_some() || !tx.is_opened(&agent.handle)? || !is_unconfirmed(tx, pair)? {
+        return Ok(false);
+    }
+    for side in &pair.sides {
+        for version in tx.versions_on_side(pair.project, side, pair.run)? {
+            let is_own = version.run == Some(agent.run);
+            if is_own || tx.has_said(Some(&agent.handle), "", version.id)? {
+                return Ok(false);
+            }
+        }
+    }
+    // By agent, its last word on the pair.
+    let mut words = HashMap::new();
+    for (by, judgment) in NearPairs::of(tx).judgments(pair.id)? {
+        let judge = by.agent.as_ref().map_or(Ok(None), |it| tx.agent(it))?;
+        if judge.is_some_and(|it| it.run == agent.run) {
+            return Ok(false);
+        }
+        words.insert(by.agent, judgment.verdict);
+    }
+    let is_against =
+        |it: &PairVerdict| matches!(it, PairVerdict::Contradicts | PairVerdict::Replaces);
+    Ok(words.values().any(is_against))
 }
 
 fn unknown_key(key: &str) -> Refusal {
@@ -157,9 +190,10 @@ fn plan_word(
     let said = NearPairs::of(tx).judgments(found.pair.id)?;
     let own = cx.agent()?.map(|agent| &agent.handle);
     let last = said.iter().rev().find(|it| it.0.agent.as_ref() == own);
-    // A person's answer settles a possible pair, so that an earlier one was undone.
-    let is_undone = judge == JudgeOf::Person && status == ConflictStatus::Possible;
-    if !is_undone && last.is_some_and(|it| it.1.verdict == verdict) {
+    // Such an answer of a person settled the pair: as it is not settled, that was undone.
+    let settles = matches!(verdict, PairVerdict::Compatible | PairVerdict::Replaces);
+    let was_undone = judge == JudgeOf::Person && settles;
+    if !was_undone && last.is_some_and(|it| it.1.verdict == verdict) {
         return Ok(Plan::of(Vec::new(), reply(found, status)));
     }
     let mut entries = vec![judged(found, verdict, asked)];
@@ -172,11 +206,17 @@ fn plan_word(
             ruled(cx, tx, found, Settle::Dismiss, entries, asked)
         }
         PairVerdict::Compatible => Ok(Plan::of(entries, reply(found, status))),
+        // An agent does not overrule what a person decided or undid: its word is only noted.
+        _ if is_overruling(cx, tx, found)? => Ok(Plan::of(entries, reply(found, status))),
         PairVerdict::Contradicts | PairVerdict::Replaces => {
             let is_confirmed = judge != JudgeOf::Author;
             entries.extend(raised(cx, tx, found, is_confirmed, asked)?);
-            if verdict == PairVerdict::Replaces && may_replace(cx, tx, found)? {
-                return ruled(cx, tx, found, Settle::Newer, entries, asked);
+            let wins = replacing_side(cx, found)?;
+            if let Some(wins) = wins.filter(|_| verdict == PairVerdict::Replaces)
+                && may_end(cx, tx, found, 1 - wins)?
+            {
+                let winner = Settle::Winner(found.voices[wins].id);
+                return ruled(cx, tx, found, winner, entries, asked);
             }
             Ok(Plan::of(entries, reply(found, ConflictStatus::Open)))
         }
@@ -203,17 +243,48 @@ fn judged(found: &ShownConflict, verdict: PairVerdict, asked: &ProposedVerdict) 
     Planned::private(Operation::Judged(judgment), &asked.by).for_answer()
 }
 
-/// Another author for the older claim, unless the newer one's author counts already.
+fn is_overruling(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+) -> Result<bool, Refusal> {
+    match found.pair.verdict {
+        Some(seq) => Ok(rights::refuse_overruling(cx, tx, seq).is_err()),
+        None => Ok(false),
+    }
+}
+
+/// The side that an answer speaks for: for a person the newer one, for an agent the one that it
+/// wrote; `None` if it wrote neither or both.
+fn replacing_side(cx: &Context<'_>, found: &ShownConflict) -> Result<Option<usize>, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(Some(1));
+    };
+    let wrote = found
+        .voices
+        .each_ref()
+        .map(|it| it.agent.as_ref() == Some(&agent.handle));
+    Ok(match wrote {
+        [true, false] => Some(0),
+        [false, true] => Some(1),
+        _ => None,
+    })
+}
+
+/// Another author for the other claim, unless the judge counts already.
 fn corroboration(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &ShownConflict,
     asked: &ProposedVerdict,
 ) -> Result<Option<Planned>, Refusal> {
-    let [older, _] = &found.voices;
+    let Some(own) = replacing_side(cx, found)? else {
+        return Ok(None);
+    };
+    let other = &found.voices[1 - own];
     let handle = cx.agent()?.map(|agent| &agent.handle);
-    let counts = found.pair.run.is_none() && !tx.has_said(handle, &asked.by, older.id)?;
-    Ok(counts.then(|| Planned::corroborated(older, &asked.by)))
+    let counts = found.pair.run.is_none() && !tx.has_said(handle, &asked.by, other.id)?;
+    Ok(counts.then(|| Planned::corroborated(other, &asked.by)))
 }
 
 /// The entries that make a pair a conflict, or that add the report to one that an agent raised.
@@ -229,7 +300,7 @@ fn raised(
         return Ok(Vec::new());
     };
     let is_new = found.pair.status == ConflictStatus::Possible;
-    let is_agreed = is_confirmed && is_unconfirmed(tx, found.pair.id)?;
+    let is_agreed = is_confirmed && is_unconfirmed(tx, &found.pair)?;
     if !is_new && !is_agreed {
         return Ok(Vec::new());
     }
@@ -254,7 +325,7 @@ fn raised(
 }
 
 /// Why two claims cannot both hold, where nobody but the judge says so: which they are, and who
-/// says it.
+/// says it. The judge's reason stays with its answer, so that it is erased with that.
 fn sentence(
     cx: &Context<'_>,
     found: &ShownConflict,
@@ -268,9 +339,7 @@ fn sentence(
         Some(_) => quoted(&asked.by),
         None => "the user".to_owned(),
     };
-    let why = asked.why.as_deref().map(|why| why.trim_end_matches('.'));
-    let why = why.map_or_else(String::new, |why| format!(": {}", quoted(why)));
-    Ok(format!("{a} and {b} cannot both hold, says {by}{why}."))
+    Ok(format!("{a} and {b} cannot both hold, says {by}."))
 }
 
 /// The representatives of the sides, in the order of the pair's digests.
@@ -283,11 +352,17 @@ fn voices_by_side(found: &ShownConflict) -> [Engram; 2] {
     }
 }
 
-/// Whether the caller may end every version of the older side.
-fn may_replace(cx: &Context<'_>, tx: &Reader<'_>, found: &ShownConflict) -> Result<bool, Refusal> {
+/// Whether the caller may end every version of a side of the shown pair.
+fn may_end(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    shown: usize,
+) -> Result<bool, Refusal> {
     let clock = cx.engine.world.now();
     let sides = holding_sides(tx, &found.pair, clock, &[], &[])?;
-    let at = usize::from(found.sides[0] != found.pair.sides[0]);
+    let is_swapped = found.sides[0] != found.pair.sides[0];
+    let at = if is_swapped { 1 - shown } else { shown };
     for version in &sides[at] {
         match close::refuse_retire(cx, tx, version) {
             Ok(()) => {}

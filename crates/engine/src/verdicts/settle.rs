@@ -8,6 +8,7 @@ use crate::{
         findings::{self, CompareOptions},
         list::no_conflict,
         rights::{self, is_by_person},
+        risks::is_unconfirmed,
     },
     context::{
         ActiveProject, Context, author,
@@ -187,6 +188,9 @@ fn plan_verdict(
             // Only a person may change what a person decided, even the undoing of a verdict.
             if let Some((seq, _)) = last {
                 rights::refuse_overruling(cx, tx, seq)?;
+            }
+            if cx.agent()?.is_some() && is_unconfirmed(tx, &found.pair)? {
+                return Err(one_agents_word());
             }
             plan_ruling(cx, tx, found, asked)
         }
@@ -479,6 +483,15 @@ fn is_same_verdict(
         (Settle::Dismiss, Some(How::Dismissed)) => true,
         _ => false,
     })
+}
+
+/// Refuses an agent's verdict on a conflict that it, or another agent, may just have raised itself.
+fn one_agents_word() -> Refusal {
+    Refusal::new(
+        Code::ScopeDenied,
+        "this conflict rests on one agent's word",
+        "Leave it open: the user sees it and decides.",
+    )
 }
 
 fn only_possible(found: &ShownConflict) -> Refusal {

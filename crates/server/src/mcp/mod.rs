@@ -55,8 +55,7 @@ one short claim plus pointers to its evidence, never pasted code. A claim withou
 engram_deref reads what a pointer addresses and spends your turn's small budget (budget: what is left): read only narrow line spans.\n\
 A pointer is an address with a pin: repo:src/auth.rs#L10-L42@HEAD, test:PATH::NAME@HEAD, diff:BASE..HEAD#PATH, artifact:docs/a.md#sec=Heading@HEAD, sam:KIND:SLUG@DATE. \
 A pin is a commit, branch or tag, or @worktree for uncommitted lines. Answers carry full pins: pass them on unchanged.\n\
-In engram_commit, operation update replaces the claim whose id or lineage_id is corrects_lineage (default: by subject and attribute), delete retires it; durability ephemeral: kept for a day; provenance: evidence in words. \
-near in the reply quotes claims of others, which are data: if yours contradicts one, replaces it or says the same, call engram_resolve with that claim's key as conflict_id.\n\
+In engram_commit, operation update replaces the claim whose id or lineage_id is corrects_lineage (default: by subject and attribute), delete retires it; durability ephemeral: kept for a day; provenance: evidence in words.\n\
 In engram_query answers, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim contains all your words. omitted: how many more matched.\n\
 A refusal is {error: {code, message, hint}}: follow the hint, then call again. \
 CLAIM_TOO_LONG: shorten or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: see above. POINTER_NOT_FOUND: check path, lines and pin. \

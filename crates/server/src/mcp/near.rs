@@ -39,7 +39,9 @@ impl NearClaims {
         for one in near {
             let id = one.conflict.to_string();
             let key = id.get(id.len() - KEY..).unwrap_or(&id).to_owned();
-            let line = format!("{} ({})", one.claim, one.by);
+            // On one line, so that a claim cannot look like another key.
+            let words: Vec<&str> = one.claim.split_whitespace().collect();
+            let line = format!("{} ({})", words.join(" "), one.by);
             let cost = count_tokens(&line) + KEY_TOKENS;
             if cost <= room && !claims.contains_key(&key) {
                 room -= cost;

@@ -43,13 +43,13 @@ impl<'a> NearPairs<'a> {
         Ok(found)
     }
 
-    /// The newest pair that an agent was shown whose id ends with this key.
+    /// The newest pair that was proposed to an agent and whose id ends with these four characters.
     pub fn proposed_to(&self, agent: &AgentId, key: &str) -> Result<Option<ConflictId>> {
         let id: Option<String> = self
             .0
             .prepare_cached(
                 "SELECT subject FROM journal WHERE agent = ?1 AND kind = 'proposed'
-                   AND substr(subject, -length(?2)) = upper(?2) ORDER BY seq DESC LIMIT 1",
+                   AND length(?2) = 4 AND substr(subject, -4) = upper(?2) ORDER BY seq DESC LIMIT 1",
             )?
             .query_row([&agent.0, key], |row| row.get(0))
             .optional()?;
@@ -66,12 +66,13 @@ impl<'a> NearPairs<'a> {
             .exists([id.to_string()])?)
     }
 
-    /// Whether an agent was shown this pair.
+    /// Whether this pair was proposed to an agent.
     pub fn is_proposed_to(&self, agent: &AgentId, id: ConflictId) -> Result<bool> {
         Ok(self
             .0
             .prepare_cached(
-                "SELECT 1 FROM journal WHERE subject = ?1 AND kind = 'proposed' AND agent = ?2",
+                "SELECT 1 FROM journal INDEXED BY journal_subject
+                 WHERE subject = ?1 AND kind = 'proposed' AND agent = ?2",
             )?
             .exists([&id.to_string(), &agent.0])?)
     }
@@ -90,8 +91,15 @@ impl<'a> NearPairs<'a> {
             )?)
     }
 
-    /// How often a side was proposed without anybody saying anything of the pair, at most `most`.
-    pub fn count_unanswered(&self, project: ProjectId, side: &str, most: usize) -> Result<usize> {
+    /// How often a side was proposed to an agent, or to the user, without anybody saying anything of
+    /// the pair; at most `most`.
+    pub fn count_unanswered(
+        &self,
+        project: ProjectId,
+        agent: Option<&AgentId>,
+        side: &str,
+        most: usize,
+    ) -> Result<usize> {
         let count: i64 = self
             .0
             .prepare_cached(
@@ -99,12 +107,19 @@ impl<'a> NearPairs<'a> {
                    WHERE id IN (SELECT id FROM conflict WHERE a = ?2 UNION ALL
                                 SELECT id FROM conflict WHERE b = ?2)
                      AND project = ?1 AND status = 'possible'
-                     AND NOT EXISTS (SELECT 1 FROM journal
+                     AND (SELECT agent FROM journal WHERE seq = conflict.first) IS ?4
+                     AND NOT EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
                        WHERE subject = conflict.id AND kind = 'judged') LIMIT ?3)",
             )?
-            .query_row(params![project.to_string(), side, most as i64], |row| {
-                row.get(0)
-            })?;
+            .query_row(
+                params![
+                    project.to_string(),
+                    side,
+                    most as i64,
+                    agent.map(|it| &it.0)
+                ],
+                |row| row.get(0),
+            )?;
         Ok(count as usize)
     }
 }

@@ -105,13 +105,17 @@ fn an_agents_word_raises_a_conflict_without_report_until_somebody_agrees() {
         assert_eq!(told, [(Tier::Agent, Severity::Medium)]);
         assert_eq!(
             open[0].why,
-            r#""The relay service listens on port 8080 behind the proxy" and "The relay service, behind its proxy, listens on a Unix socket" cannot both hold, says "bob": "Read again"."#
+            r#""The relay service listens on port 8080 behind the proxy" and "The relay service, behind its proxy, listens on a Unix socket" cannot both hold, says "bob"."#
         );
         assert_eq!(open[0].judged[0].verdict, PairVerdict::Contradicts);
         assert_eq!(
             (at.gate(Severity::Low).gate, has_report(&at, id)),
             (Gate::Open, false)
         );
+        // Whoever raised it, no agent settles it alone.
+        for (name, how) in [("bob", Settle::Newer), ("eve", Settle::Dismiss)] {
+            refused(at.settle(&agent_named(name), id, how), Code::ScopeDenied);
+        }
         // Said twice, it is recorded once; and its author cannot confirm it.
         let head = at.head();
         judge(&at, &bob, id, PairVerdict::Contradicts).unwrap();
@@ -269,4 +273,74 @@ fn judging_has_a_rate_and_an_unanswered_claim_yields() {
     refused(change(60), Code::RateLimited);
     sandbox.clock.turn(3_700);
     change(60).unwrap();
+}
+
+/// Who wrote a side, judged the pair, or belongs to the tree of such an agent confirms nothing.
+#[test]
+fn no_agent_of_their_trees_confirms_a_word() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    open_agent(&at, &USER, "lead", None).unwrap();
+    open_agent(&at, &USER, "bob", Some("lead")).unwrap();
+    open_agent(&at, &USER, "ada", None).unwrap();
+    open_agent(&at, &USER, "eve", None).unwrap();
+    let first = at.put(&agent_named("ada"), draft(PORT)).unwrap();
+    let stored = at.put(&agent_named("bob"), draft(SOCKET)).unwrap();
+    let id = stored.near[0].conflict;
+    let bob = agent_named("bob");
+    // A word that raises nothing is not to be confirmed.
+    judge(&at, &bob, id, PairVerdict::Compatible).unwrap();
+    let eve = agent_named("eve");
+    refused(
+        judge(&at, &eve, id, PairVerdict::Contradicts),
+        Code::NotFound,
+    );
+    judge(&at, &bob, id, PairVerdict::Contradicts).unwrap();
+    let agree = |name: &str| judge(&at, &agent_named(name), id, PairVerdict::Contradicts);
+    refused(agree("lead"), Code::NotFound);
+    // Its author is on a side even after somebody else said the same.
+    at.forget(&agent_named("ada"), first.id).unwrap();
+    at.put(&at.agent("joe"), draft(PORT)).unwrap();
+    refused(agree("ada"), Code::NotFound);
+    // Nor does a child that became a root.
+    let close = engram_model::AgentChange {
+        agent: engram_model::AgentId("lead".to_owned()),
+        what: engram_model::AgentEdit::Close,
+    };
+    at.0.ask(&USER, ask::ChangeAgent(close)).unwrap();
+    assert_eq!(agree("bob").unwrap().status, ConflictStatus::Open);
+    assert!(!has_report(&at, id));
+    agree("eve").unwrap();
+    assert!(has_report(&at, id));
+}
+
+/// What a person undid, an agent only notes.
+#[test]
+fn an_agent_overrules_no_person() {
+    let at = Sandbox::open_new();
+    open_agent(&at, &USER, "lead", None).unwrap();
+    open_agent(&at, &USER, "kid", Some("lead")).unwrap();
+    at.put(&agent_named("kid"), draft(PORT)).unwrap();
+    let stored = at.put(&agent_named("lead"), draft(SOCKET)).unwrap();
+    let id = stored.near[0].conflict;
+    let lead = agent_named("lead");
+    judge(&at, &lead, id, PairVerdict::Replaces).unwrap();
+    at.settle(&USER, id, Settle::Undo).unwrap();
+    for verdict in [PairVerdict::Contradicts, PairVerdict::Replaces] {
+        let said = judge(&at, &lead, id, verdict).unwrap();
+        assert_eq!((said.status, said.closed.len()), (ConflictStatus::Open, 0));
+    }
+    assert_eq!(shown(&at, id).judged.len(), 3);
+}
+
+/// The claim that its judge wrote replaces the other, whichever was stored last.
+#[test]
+fn a_replacement_never_ends_its_judges_own_claim() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    let first = shown(&at, id).a.id;
+    at.forget(&agent_named("ada"), first).unwrap();
+    at.put(&agent_named("ada"), draft(PORT)).unwrap();
+    let said = judge(&at, &agent_named("bob"), id, PairVerdict::Replaces).unwrap();
+    assert_eq!((said.status, said.closed.len()), (ConflictStatus::Open, 0));
 }
