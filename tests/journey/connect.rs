@@ -158,6 +158,9 @@ fn nothing_is_written_but_what_was_shown() {
     desk.window.shot("connect-other");
 
     // Agreed to twice, the change is written once. Undo puts the other server back.
+    let into_view =
+        "document.querySelector('[data-testid=write]').scrollIntoView({block: 'center'})";
+    desk.window.script(into_view, serde_json::json!([]));
     desk.window.double_click("[data-testid=write]");
     desk.wait_connection("connected");
     assert_eq!(

@@ -187,7 +187,7 @@ fn a_claim_in_doubt_leads_to_its_conflict_first() {
     window.open_row(Hand::Mouse, &first[0]);
     window.find("[data-testid=triage]");
     let told = window.text("[data-testid=engram] [data-testid=in-conflict] span");
-    assert!(told.contains("Settle that first"), "{told}");
+    assert!(told.contains("Settle the conflict first"), "{told}");
     window.keys("g");
     read(window);
 }

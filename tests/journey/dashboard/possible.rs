@@ -84,6 +84,12 @@ fn a_person_confirms_or_dismisses_what_is_only_near() {
         window.wait(&notice("Undone"));
         window.wait(&rows(1));
         assert_eq!(of(engram, &dismissed)["status"], "possible");
+        // Several are answered at once.
+        window.control('a');
+        window.find("[data-testid=chosen-count]");
+        press("x", "dismiss");
+        window.find("[data-testid=no-match]");
+        assert_eq!(of(engram, &dismissed)["status"], "dismissed");
         choose(window, "conflict-status", "open");
         window.wait(&rows(2));
         is_clean(window, "possible conflicts");

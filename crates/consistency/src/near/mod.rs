@@ -58,6 +58,13 @@ impl Gist {
         Self { words }
     }
 
+    /// Whether another claim has the same words, so that the two differ in nothing but values and
+    /// order.
+    pub fn has_same_words(&self, other: &Self) -> bool {
+        let has = |word: &GistWord| other.words.iter().any(|it| it.stem == word.stem);
+        self.words.len() == other.words.len() && self.words.iter().all(has)
+    }
+
     /// The stems of its words, each once.
     pub fn stems(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|it| it.stem.as_str())

@@ -81,7 +81,12 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
             continue;
         }
         compared += 1;
-        let score = sought.nearness(&cx.engine.caches.claims.parse_once(&other).gist);
+        let parsed = cx.engine.caches.claims.parse_once(&other);
+        // The rules read two claims of the same words: these conflict, or are a series or events.
+        if own.gist.has_same_words(&parsed.gist) {
+            continue;
+        }
+        let score = sought.nearness(&parsed.gist);
         // Few are near, so only their reports are looked for.
         if score >= NEAR && !is_report(tx, &other)? {
             near.push((score, other));

@@ -81,6 +81,7 @@ pub const NONE_FITS: &str = "This does not apply to the selected conflicts";
 
 /// The words before a count of conflicts: during a run, and after it.
 pub const SETTLE: (&str, &str) = ("Settling", "Settled");
+pub const CONFIRMING: (&str, &str) = ("Confirming", "Confirmed");
 pub const DISMISSING: (&str, &str) = ("Dismissing", "Dismissed");
 pub const ALLOWING: (&str, &str) = ("Allowing", "Allowed");
 

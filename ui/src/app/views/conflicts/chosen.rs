@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use engram_model::{Conflict, ConflictId, ConflictStatus};
+use engram_model::{Conflict, ConflictId};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::detail::{Reason, view_verdict_button};
@@ -13,15 +13,19 @@ use crate::{
         dom,
         frame::{Undo, room},
         state::App,
-        views::conflicts::{queue::Queue, state, verdict, verdict_kind::ConflictVerdict},
+        views::conflicts::{
+            queue::{self, Queue},
+            state, verdict,
+            verdict_kind::ConflictVerdict,
+        },
     },
     selection::Selection,
     words::{self, say},
 };
 
-/// Only open conflicts can be selected.
+/// Only conflicts that wait for a person can be selected.
 fn can_choose(conflict: &Conflict) -> bool {
-    conflict.status == ConflictStatus::Open
+    queue::waits(conflict)
 }
 
 /// Changes the selection; drops a verdict that waits for its reason. A reason is of the selection for
@@ -153,8 +157,10 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
         queue.next(read, verdict)
     });
     all.chosen.update(|it| match verdict {
-        // Allowed conflicts still wait, and can be judged again.
-        ConflictVerdict::Allow => done.iter().copied().for_each(|id| it.remove(id)),
+        // Allowed and confirmed conflicts still wait, and can be judged again.
+        ConflictVerdict::Allow | ConflictVerdict::Contradict => {
+            done.iter().copied().for_each(|id| it.remove(id));
+        }
         _ => it.settle(done.iter().copied()),
     });
     for id in &done {
@@ -195,10 +201,15 @@ fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
         all.clear_chosen();
         room::focus_pane(app);
     };
-    let verdicts = ConflictVerdict::ALL
-        .into_iter()
-        .filter(|it| it.is_for_many());
-    let buttons = verdicts.map(|verdict| {
+    let offered = Memo::new(move |_| {
+        let is_offered = |verdict: &ConflictVerdict| {
+            let of = |it: &Selection<Conflict>| it.iter().any(|it| verdict.is_offered(it));
+            verdict.is_for_many() && all.chosen.with(of)
+        };
+        let offered = ConflictVerdict::ALL.into_iter().filter(is_offered);
+        offered.collect::<Vec<_>>()
+    });
+    let button = move |verdict: ConflictVerdict| {
         let fitting =
             move |it: &Selection<Conflict>| it.iter().filter(|it| verdict.fits(it)).count();
         let fitting = Memo::new(move |_| all.chosen.with(fitting));
@@ -209,11 +220,12 @@ fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
         };
         let fits = Memo::new(move |_| fitting.get() > 0);
         move || view_verdict_button(app, verdict, name(), fits)
-    });
+    };
+    let buttons = move || offered.get().into_iter().map(button).collect_view();
     view! {
         <Reason reason=all.chosen_reason set=move |text| all.chosen_reason.set(text) />
         <b data-testid="chosen-count">{move || count_in_words(count.get())}</b>
-        {buttons.collect_view()}
+        {buttons}
         <span class="space"></span>
         <button class="plain" data-testid="chosen-clear" on:click=clear>{say::many::CLEAR}" "<kbd>"Esc"</kbd></button>
     }

@@ -9,7 +9,7 @@ use super::verdict_kind::ConflictVerdict;
 use crate::app::components::inbox::stepped;
 
 /// Whether a person is still to say something of it.
-fn waits(conflict: &Conflict) -> bool {
+pub(super) fn waits(conflict: &Conflict) -> bool {
     matches!(
         conflict.status,
         ConflictStatus::Open | ConflictStatus::Possible

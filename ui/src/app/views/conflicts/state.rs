@@ -18,7 +18,11 @@ use crate::{
         reading, repositories,
         state::App,
         views::{
-            conflicts::{chosen, queue::Queue, verdict_kind::ConflictVerdict},
+            conflicts::{
+                chosen,
+                queue::{self, Queue},
+                verdict_kind::ConflictVerdict,
+            },
             feed,
         },
     },
@@ -187,7 +191,7 @@ pub(super) fn keep_chosen_conflicts(app: App) {
     let conflicts = app.views.conflicts;
     let open: Vec<Arc<Conflict>> = conflicts.queue.with_untracked(|queue| {
         let rows = queue.iter().flat_map(Queue::rows);
-        let open = rows.filter(|it| it.status == ConflictStatus::Open);
+        let open = rows.filter(|it| queue::waits(it));
         open.cloned().collect()
     });
     conflicts.chosen.maybe_update(|it| it.keep(&open));

@@ -65,6 +65,7 @@ impl ConflictVerdict {
     /// Its verb while it runs over several conflicts, and after.
     pub(super) fn verbs(self) -> (&'static str, &'static str) {
         match self {
+            Self::Contradict => say::conflicts::CONFIRMING,
             Self::Dismiss => say::conflicts::DISMISSING,
             Self::Allow => say::conflicts::ALLOWING,
             _ => say::conflicts::SETTLE,

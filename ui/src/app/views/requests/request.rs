@@ -114,11 +114,13 @@ pub fn sort_requests(mut all: Vec<RequestTold>) -> Vec<RequestTold> {
 /// The request to open once this one has been answered: the next that waits, else the one before
 /// it.
 pub fn next_waiting(all: &[RequestTold], after: &str) -> Option<String> {
-    let at = all.iter().position(|it| it.id == after)?;
+    // Once the list is read again, it may stand among the answered ones.
+    let answered = all.iter().find(|it| it.id == after)?;
+    let place = |it: &RequestTold| (it.asked_at, it.id.clone());
     let waits = |it: &&RequestTold| it.state == RequestState::Waiting && it.id != after;
-    let (before, behind) = all.split_at(at);
-    let next = behind.iter().find(waits);
-    next.or_else(|| before.iter().rev().find(waits))
+    let mut behind = all.iter().filter(|it| place(it) > place(answered));
+    let next = behind.find(waits);
+    next.or_else(|| all.iter().rev().find(waits))
         .map(|it| it.id.clone())
 }
 
@@ -211,7 +213,9 @@ mod tests {
         assert_eq!(ids, ["old", "new", "granted", "denied"]);
         assert_eq!(next_waiting(&ordered, "old").as_deref(), Some("new"));
         assert_eq!(next_waiting(&ordered, "new").as_deref(), Some("old"));
-        assert_eq!(next_waiting(&ordered, "denied").as_deref(), Some("new"));
+        // One that was answered is followed by what was asked after it, though it moved to the end.
+        assert_eq!(next_waiting(&ordered, "denied").as_deref(), Some("old"));
+        assert_eq!(next_waiting(&ordered, "granted").as_deref(), Some("new"));
         assert_eq!(next_waiting(&ordered, "none"), None);
     }
 
