@@ -297,8 +297,12 @@ fn end_of_side(
         return Ok(settled(How::Redacted, by, at));
     }
     if let Some(attribution) = about(OperationKind::Forgotten)? {
-        let lost = tx.lost(engram)?;
-        let why = lost.map(|it| format!("The verdict on conflict {} ended it.", it.conflict));
+        // Only the user, who sees every conflict, is told that another one is behind it.
+        let lost = match visibility {
+            Visibility::All => tx.lost(engram)?,
+            Visibility::Agent { .. } => None,
+        };
+        let why = lost.map(|_| "The verdict on another conflict ended it.".to_owned());
         let forgotten = settled(How::Forgotten, names::author_of_entry(&attribution), at);
         return Ok(Settled { why, ..forgotten });
     }
