@@ -124,10 +124,13 @@ async fn an_agent_is_asked_about_near_claims_and_answers() {
 async fn near_claims_that_do_not_fit_are_counted() {
     let sandbox = Sandbox::new();
     let mut last = Value::Null;
-    for n in 0..5 {
+    for (n, place) in ["northern", "southern", "eastern", "western", "central"]
+        .into_iter()
+        .enumerate()
+    {
         let mut client = Client::open(&sandbox, ERAS[0]).await;
         let claim = format!(
-            "Relay number {n} of the gateway keeps every message of a closed session in its spool until the janitor of the proxy has read the journal of the relay, the list of its peers and the table of leases, and only then frees the disk of the gateway for the next session of the same peer, in the order of arrival {n}."
+            "The {place} relay of the gateway keeps every message of a closed session in its spool until the janitor of the proxy has read the journal of the relay, the list of its peers and the table of leases, and only then frees the disk of the gateway for the next session of the same peer, in the order of arrival."
         );
         let claim = json!({
             "content": claim, "scope": "net", "confidence": 0.9, "agent_id": format!("agent {n}"),

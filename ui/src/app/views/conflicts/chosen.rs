@@ -156,12 +156,12 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
             .for_each(|it| queue.remove(*it));
         queue.next(read, verdict)
     });
-    all.chosen.update(|it| match verdict {
+    all.chosen.update(|chosen| match verdict {
         // Allowed and confirmed conflicts still wait, and can be judged again.
         ConflictVerdict::Allow | ConflictVerdict::Contradict => {
-            done.iter().copied().for_each(|id| it.remove(id));
+            done.iter().for_each(|id| chosen.remove(*id));
         }
-        _ => it.settle(done.iter().copied()),
+        _ => chosen.settle(done.iter().copied()),
     });
     for id in &done {
         verdict::tidy_after(app, *id, verdict);
