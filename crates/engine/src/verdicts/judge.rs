@@ -21,7 +21,6 @@ use crate::{
     claims::close,
     conflicts::{
         conflict_view::{ShownConflict, visible_conflict},
-        lifecycle::holding_sides,
         list::no_conflict,
         rights,
         risks::{is_unconfirmed, refound_entries},
@@ -54,7 +53,7 @@ enum JudgeOf {
     Person,
     /// The agent to which the pair was shown.
     Author,
-    /// A root agent with a token that wrote neither side.
+    /// A root agent with a token of a run in which nobody wrote either side or judged the pair.
     Third,
 }
 
@@ -67,7 +66,7 @@ pub(super) fn judge_pair(cx: &Context<'_>, word: &AskedJudgment) -> Result<Resol
         refuse_rate(cx, tx)?;
         let (found, judge) = shown_pair(cx, tx, project, word)?;
         let asked = ProposedVerdict {
-            how: Settle::Newer,
+            how: Settle::judge(word.verdict),
             why: word.why.clone(),
             by: by.clone(),
             now,
@@ -99,8 +98,8 @@ fn refuse_rate(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
     ))
 }
 
-/// The pair that is meant, and in whose name the caller may judge it. What an agent was not shown
-/// does not exist for it.
+/// The pair that is meant, and in whose name the caller may judge it. What was not proposed to an
+/// agent does not exist for it.
 fn shown_pair(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -209,15 +208,17 @@ fn plan_word(
         // An agent does not overrule what a person decided or undid: its word is only noted.
         _ if is_overruling(cx, tx, found)? => Ok(Plan::of(entries, reply(found, status))),
         PairVerdict::Contradicts | PairVerdict::Replaces => {
-            let is_confirmed = judge != JudgeOf::Author;
-            entries.extend(raised(cx, tx, found, is_confirmed, asked)?);
             let wins = replacing_side(cx, found)?;
             if let Some(wins) = wins.filter(|_| verdict == PairVerdict::Replaces)
                 && may_end(cx, tx, found, 1 - wins)?
             {
+                // It is settled at once, so it needs no report.
+                entries.extend(raised(cx, tx, found, false, asked)?);
                 let winner = Settle::Winner(found.voices[wins].id);
                 return ruled(cx, tx, found, winner, entries, asked);
             }
+            let is_confirmed = judge != JudgeOf::Author;
+            entries.extend(raised(cx, tx, found, is_confirmed, asked)?);
             Ok(Plan::of(entries, reply(found, ConflictStatus::Open)))
         }
     }
@@ -249,8 +250,17 @@ fn is_overruling(
     found: &ShownConflict,
 ) -> Result<bool, Refusal> {
     match found.pair.verdict {
-        Some(seq) => Ok(rights::refuse_overruling(cx, tx, seq).is_err()),
+        Some(seq) => is_denied(rights::refuse_overruling(cx, tx, seq)),
         None => Ok(false),
+    }
+}
+
+/// Whether a check refused the caller; other errors stay errors.
+fn is_denied(checked: Result<(), Refusal>) -> Result<bool, Refusal> {
+    match checked {
+        Ok(()) => Ok(false),
+        Err(refusal) if refusal.code == Code::ScopeDenied => Ok(true),
+        Err(refusal) => Err(refusal),
     }
 }
 
@@ -360,14 +370,9 @@ fn may_end(
     shown: usize,
 ) -> Result<bool, Refusal> {
     let clock = cx.engine.world.now();
-    let sides = holding_sides(tx, &found.pair, clock, &[], &[])?;
-    let is_swapped = found.sides[0] != found.pair.sides[0];
-    let at = if is_swapped { 1 - shown } else { shown };
-    for version in &sides[at] {
-        match close::refuse_retire(cx, tx, version) {
-            Ok(()) => {}
-            Err(refusal) if refusal.code == Code::ScopeDenied => return Ok(false),
-            Err(refusal) => return Err(refusal),
+    for version in tx.holding_on_side(found.pair.project, &found.sides[shown], clock)? {
+        if is_denied(close::refuse_retire(cx, tx, &version))? {
+            return Ok(false);
         }
     }
     Ok(true)
@@ -384,11 +389,11 @@ fn ruled(
 ) -> Result<Plan<ResolveReply>, Refusal> {
     let asked = ProposedVerdict {
         how,
-        why: asked.why.clone(),
-        by: asked.by.clone(),
-        now: asked.now,
+        ..asked.clone()
     };
     let mut plan = plan_ruling(cx, tx, found, &asked)?;
+    // The answer is about the verdict.
+    entries.iter_mut().for_each(|it| it.is_answer = false);
     entries.append(&mut plan.entries);
     Ok(Plan::of(entries, plan.answer))
 }

@@ -31,6 +31,7 @@ use engram_model::{
 use engram_store::{NearPairs, Reader};
 
 /// A verdict to plan.
+#[derive(Clone)]
 pub(super) struct ProposedVerdict {
     pub(super) how: Settle,
     pub(super) why: Option<String>,

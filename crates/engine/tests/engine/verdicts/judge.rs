@@ -48,6 +48,15 @@ fn proposed(at: &Asked) -> ConflictId {
     stored.near[0].conflict
 }
 
+/// `kid` stored one claim, `lead`, its parent, another one near it; returns the possible conflict.
+fn proposed_to_parent(at: &Asked) -> ConflictId {
+    open_agent(at, &USER, "lead", None).unwrap();
+    open_agent(at, &USER, "kid", Some("lead")).unwrap();
+    at.put(&agent_named("kid"), draft(PORT)).unwrap();
+    let stored = at.put(&agent_named("lead"), draft(SOCKET)).unwrap();
+    stored.near[0].conflict
+}
+
 fn listed(at: &Asked, status: Listed) -> Vec<Conflict> {
     list_conflicts(at, &USER, status)
 }
@@ -214,19 +223,16 @@ fn the_same_counts_and_a_replacement_ends_only_what_its_author_may_end() {
         (said.status, said.closed),
         (ConflictStatus::Resolved, vec![older])
     );
-    let settled = shown(&at, id).settled.unwrap();
-    assert_eq!(settled.how, How::Winner);
+    let told = shown(&at, id);
+    assert_eq!(told.settled.unwrap().how, How::Winner);
+    assert_eq!(told.risk, None, "it was settled at once");
 }
 
 /// A parent may end what its child said.
 #[test]
 fn a_parents_claim_replaces_its_childs() {
     let at = Sandbox::open_new();
-    open_agent(&at, &USER, "lead", None).unwrap();
-    open_agent(&at, &USER, "kid", Some("lead")).unwrap();
-    at.put(&agent_named("kid"), draft(PORT)).unwrap();
-    let stored = at.put(&agent_named("lead"), draft(SOCKET)).unwrap();
-    let id = stored.near[0].conflict;
+    let id = proposed_to_parent(&at);
     let said = judge(&at, &agent_named("lead"), id, PairVerdict::Replaces).unwrap();
     assert_eq!(
         (said.status, said.closed.len()),
@@ -318,11 +324,7 @@ fn no_agent_of_their_trees_confirms_a_word() {
 #[test]
 fn an_agent_overrules_no_person() {
     let at = Sandbox::open_new();
-    open_agent(&at, &USER, "lead", None).unwrap();
-    open_agent(&at, &USER, "kid", Some("lead")).unwrap();
-    at.put(&agent_named("kid"), draft(PORT)).unwrap();
-    let stored = at.put(&agent_named("lead"), draft(SOCKET)).unwrap();
-    let id = stored.near[0].conflict;
+    let id = proposed_to_parent(&at);
     let lead = agent_named("lead");
     judge(&at, &lead, id, PairVerdict::Replaces).unwrap();
     at.settle(&USER, id, Settle::Undo).unwrap();
