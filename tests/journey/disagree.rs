@@ -21,20 +21,22 @@ fn commits(claim: &'static str) -> crate::model_stub::Step {
     )
 }
 
+/// Connects an agent to the shop's memory.
+fn connected(shop: &Shop, agent: Agent) -> Session {
+    // Paths of the temporary folder need no quotes.
+    let server = shop.engram().server().join(" ");
+    let place = server.strip_suffix(" mcp").expect("the server's command");
+    let name = format!("{agent:?}").to_lowercase();
+    let connect = format!("{place} connect {name}");
+    Session::connected(agent, &connect, &shop.root, &shop.dir)
+}
+
 #[test]
 fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
     for [first, second] in [[Agent::Claude, Agent::Codex], [Agent::Codex, Agent::Claude]] {
         let shop = Shop::empty().noted();
         let engram = shop.engram();
-        // Paths of the temporary folder need no quotes.
-        let server = engram.server().join(" ");
-        let place = server.strip_suffix(" mcp").expect("the server's command");
-        let connected = |agent: Agent| {
-            let name = format!("{agent:?}").to_lowercase();
-            let connect = format!("{place} connect {name}");
-            Session::connected(agent, &connect, &shop.root, &shop.dir)
-        };
-        let [earlier, later] = [first, second].map(connected);
+        let [earlier, later] = [first, second].map(|it| connected(&shop, it));
         let said = earlier.prompt(vec![commits(RELEASED)]);
         let stored = said.results()[0]["id"].clone();
         assert!(stored.is_string(), "{first:?}: {}", said.printed);
@@ -92,14 +94,7 @@ fn agents_that_contradict_each_other_in_other_words_are_asked() {
     for [first, second] in [[Agent::Claude, Agent::Codex], [Agent::Codex, Agent::Claude]] {
         let shop = Shop::empty().noted();
         let engram = shop.engram();
-        let server = engram.server().join(" ");
-        let place = server.strip_suffix(" mcp").expect("the server's command");
-        let connected = |agent: Agent| {
-            let name = format!("{agent:?}").to_lowercase();
-            let connect = format!("{place} connect {name}");
-            Session::connected(agent, &connect, &shop.root, &shop.dir)
-        };
-        let [earlier, later] = [first, second].map(connected);
+        let [earlier, later] = [first, second].map(|it| connected(&shop, it));
         earlier.prompt(vec![commits(PORT)]);
         let answer = call("engram_resolve", |results| {
             let near = results[0]["near"]["claims"].as_object();
