@@ -15,12 +15,12 @@ impl EngramList {
         let is_wanted = self.ranked.is_some()
             || self.filter.ended == Some(true)
             || self.filter.held_at.is_some();
-        !is_wanted && is_brief(engram) && !self.replaced.contains_key(&engram.id)
+        !is_wanted && ended_soon(engram) && !self.replaced.contains_key(&engram.id)
     }
 }
 
 /// Whether the person added it, and nothing but its end came of it soon after.
-fn is_brief(engram: &Engram) -> bool {
+fn ended_soon(engram: &Engram) -> bool {
     let ended = engram.valid_until.filter(|_| !engram.redacted);
     let soon = ended.is_some_and(|at| at.duration_since(engram.recorded_at) < SOON);
     let is_first = engram.supersedes.or(engram.restores).is_none();

@@ -58,8 +58,9 @@ pub fn short_digest(digest: &str) -> String {
     format!("sha256 {head}…")
 }
 
-/// How many digits of a SHA-256 digest are written out, and how many of them a text shows.
-const DIGEST_DIGITS: (usize, usize) = (64, 12);
+/// The digits of a SHA-256 digest, and how many of them a text shows.
+const DIGEST_DIGITS: usize = 64;
+const SHOWN_DIGITS: usize = 12;
 
 /// A text with each SHA-256 digest cut to its first digits.
 pub fn with_short_digests(text: &str) -> String {
@@ -69,8 +70,8 @@ pub fn with_short_digests(text: &str) -> String {
         let is_hex = first.is_ascii_hexdigit();
         let end = rest.find(|it: char| it.is_ascii_hexdigit() != is_hex);
         let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
-        if is_hex && part.len() == DIGEST_DIGITS.0 {
-            short.push_str(&part[..DIGEST_DIGITS.1]);
+        if is_hex && part.len() == DIGEST_DIGITS {
+            short.push_str(&part[..SHOWN_DIGITS]);
             short.push('…');
         } else {
             short.push_str(part);

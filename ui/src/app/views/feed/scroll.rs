@@ -98,7 +98,7 @@ impl Scroller {
         let rows = self.rows;
         Effect::new(move |before: Option<Option<EngramId>>| {
             let first = rows.engrams.with(|all| all.first().map(|it| it.id));
-            // The list of another time follows: its place is no matter of this one's.
+            // The next list is of another time, where this list's anchor means nothing.
             if first.is_none() {
                 self.anchor.set_value(None);
                 return first;
@@ -177,9 +177,9 @@ impl Scroller {
     fn reveal_open(self) {
         let is_shown = self.node.try_get_untracked().flatten().is_some();
         let open = self.app.reading.selected.get_untracked();
-        open.filter(|_| is_shown)
-            .into_iter()
-            .for_each(|id| self.reveal(id));
+        if let Some(id) = open.filter(|_| is_shown) {
+            self.reveal(id);
+        }
     }
 
     /// Scrolls a row into view, if it is listed.
