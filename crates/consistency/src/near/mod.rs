@@ -1,8 +1,9 @@
 //! Nearness: how likely two claims are about the same thing, whatever they say about it. Values are
 //! left out, so claims that differ in a number alone are as near as can be.
 //!
-//! Two figures are weighed together: the words that both claims share, and how close the meanings of
-//! all their words are in a table of word vectors. A rare word counts for more than a frequent one.
+//! Two figures are added: the words that both claims share, as BM25 weighs them, and how close the
+//! meanings of all their words are in a table of word vectors. A rare word counts for more than a
+//! frequent one.
 
 mod table;
 
@@ -15,9 +16,21 @@ use table::{COLUMNS, Row};
 /// The most words of a text that are read. A claim has at most a hundred.
 const MAX_WORDS: usize = 128;
 /// Claims less near than this are not proposed (docs/accuracy.md says what that finds).
-pub const NEAR: f32 = 0.31;
-/// The weight of meanings, where shared words weigh 1.
-const MEANING: f32 = 0.4;
+pub const NEAR: f32 = 0.5;
+/// The weight of meanings; a word that both claims have weighs at most about a third.
+const MEANING: f32 = 0.5;
+const SHARED_WORD: f32 = 1.0 / 3.3;
+/// The sum of both weights that [`NEAR`] stands for.
+const ENOUGH: f32 = 0.75;
+/// How soon more of a long claim's words must be shared (the b of BM25), and the most that a word of
+/// a short claim can weigh (its k1).
+const LENGTH: f32 = 0.75;
+const SATURATION: f32 = 1.2;
+/// The words of a claim of usual length, without values.
+const USUAL_WORDS: f32 = 9.0;
+/// A number of assumed claims, added to those of every home: a young one has too few to tell rare words
+/// from common ones.
+const YOUNG: f32 = 100.0;
 /// Pieces up to about this rank of the table are so frequent that they say little.
 const FREQUENT: f32 = 300.0;
 /// The rank of the rarest pieces.
@@ -73,7 +86,7 @@ impl Gist {
 
 /// The weight of a word that `having` of `all` claims contain.
 pub fn weight(having: u64, all: u64) -> f32 {
-    (1.0 + all as f32 / (0.5 + having as f32)).ln()
+    (1.0 + (all as f32 + YOUNG) / (0.5 + having as f32)).ln()
 }
 
 /// A claim whose neighbours are sought.
@@ -81,7 +94,7 @@ pub struct Sought<'g> {
     gist: &'g Gist,
     /// The weight of each word.
     weights: Vec<f32>,
-    /// The highest weight that a word of only the other claim can have.
+    /// The highest weight that a word can have.
     most: f32,
     meaning: [f32; COLUMNS],
 }
@@ -90,25 +103,23 @@ impl<'g> Sought<'g> {
     /// Weighs the words of a claim by how many of `all` claims have each of them, in the order of
     /// [`Gist::stems`].
     pub fn new(gist: &'g Gist, having: &[u64], all: u64) -> Self {
-        let weights: Vec<f32> = having.iter().map(|it| weight(*it, all)).collect();
-        let weighed = gist.words.iter().zip(&weights);
-        Self {
-            meaning: meaning(weighed.map(|(word, weight)| (word, *weight))),
-            gist,
-            weights,
-            most: weight(1, all),
-        }
+        let weights = having.iter().map(|it| weight((*it).max(1), all)).collect();
+        Self::weighed(gist, weights, weight(1, all))
     }
 
     /// Weighs the words of a claim by how rare they are in general, without a home.
     pub fn without_home(gist: &'g Gist) -> Self {
-        let weights: Vec<f32> = gist.words.iter().map(|it| it.rarity).collect();
-        let weighed = gist.words.iter().map(|it| (it, it.rarity));
+        let weights = gist.words.iter().map(|it| it.rarity).collect();
+        Self::weighed(gist, weights, 1.0)
+    }
+
+    fn weighed(gist: &'g Gist, weights: Vec<f32>, most: f32) -> Self {
+        let words = gist.words.iter().zip(weights.iter().copied());
         Self {
-            meaning: meaning(weighed),
+            meaning: meaning(words),
             gist,
             weights,
-            most: 1.0,
+            most,
         }
     }
 
@@ -118,25 +129,26 @@ impl<'g> Sought<'g> {
             let mut both = self.gist.words.iter().zip(&self.weights);
             both.find(|it| it.0.stem == stem).map(|it| *it.1)
         };
-        let there: Vec<(&GistWord, f32, bool)> = other
+        let mut shared = 0.0;
+        let there: Vec<(&GistWord, f32)> = other
             .words
             .iter()
             .map(|word| match weight_here(&word.stem) {
-                Some(weight) => (word, weight, true),
-                None => (word, word.rarity * self.most, false),
+                Some(weight) => {
+                    shared += weight / self.most;
+                    (word, weight)
+                }
+                None => (word, word.rarity * self.most),
             })
             .collect();
-        let shared: f32 = there.iter().filter(|it| it.2).map(|it| it.1 * it.1).sum();
-        let size = self.weights.iter().map(|it| it * it).sum::<f32>()
-            * there.iter().map(|it| it.1 * it.1).sum::<f32>();
-        let alike = if size > 0.0 {
-            shared / size.sqrt()
-        } else {
-            0.0
-        };
-        let meaning = meaning(there.iter().map(|it| (it.0, it.1)));
+        // In words of both claims, so that either order gives the same.
+        let mean = (self.weights.len() + there.len()) as f32 / 2.0;
+        let length = 1.0 - LENGTH + LENGTH * mean / USUAL_WORDS;
+        let words = shared * (1.0 + SATURATION) / (1.0 + SATURATION * length);
+        let meaning = meaning(there.into_iter());
         let close: f32 = self.meaning.iter().zip(&meaning).map(|(a, b)| a * b).sum();
-        ((alike + MEANING * close.max(0.0)) / (1.0 + MEANING)).clamp(0.0, 1.0)
+        let sum = SHARED_WORD * words + MEANING * close.max(0.0);
+        sum / (sum + ENOUGH)
     }
 }
 

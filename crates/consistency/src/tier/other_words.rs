@@ -76,7 +76,7 @@ pub(super) fn compare_other_words(
     let names: Vec<&Term> = one_side.terms.iter().collect();
     let difference =
         Difference::of_values(tier_of(&apart, false), &apart, &names, one_side, other_side);
-    Some((f64::from(near), difference))
+    Some(((f64::from(near) * 100.0).round() / 100.0, difference))
 }
 
 /// Finds that one claim denies in general what the other affirms of a case: "are never run

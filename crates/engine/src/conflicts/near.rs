@@ -252,7 +252,7 @@ impl<'k> SoughtWords<'k> {
             places.sort_unstable();
             places.dedup();
             for seq in places.into_iter().filter(|it| *it != self.own) {
-                *shared.entry(seq).or_default() += weight * weight;
+                *shared.entry(seq).or_default() += weight;
             }
         }
         let mut best: Vec<(u64, f32)> = shared.into_iter().collect();
