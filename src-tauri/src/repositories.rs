@@ -93,7 +93,7 @@ impl Repository {
             return Ok(engine.clone());
         }
         let engine = Arc::new(Engine::open(self.options.clone())?);
-        engine.follow()?;
+        engine.follow_with_models()?;
         self.root = status_of(&engine)?.project.and_then(|it| it.root);
         #[cfg(target_os = "linux")]
         {

@@ -141,6 +141,7 @@ fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, t
             .current_dir(root)
             .env(leftover_processes::RUN, &mark)
             .env("ENGRAM_TOOLS", tools::folder())
+            .env("ENGRAM_ONNXRUNTIME", tools::runtime()?)
             .env("ENGRAM_HOME", &home.path);
         let watched = run_watched(command, &mut tally, std::io::stdout());
         let all_ended = leftover_processes::end_all(&mark);

@@ -1,5 +1,5 @@
 //! The clients by other authors that the tests drive Engram with: the Python MCP client, the MCP
-//! Inspector and four coding agents; and the accessibility rules of axe. They are in
+//! Inspector and four coding agents; the accessibility rules of axe; and ONNX Runtime. They are in
 //! `$ENGRAM_TOOLS`, never in the repository.
 
 use std::{
@@ -16,6 +16,8 @@ use crate::{
 };
 
 const PYTHON: &[&str] = &["mcp==2.3.0", "jsonschema==4.26.0"];
+/// The library in which models run. Nothing else of the package is used.
+const RUNTIME: &[&str] = &["--no-deps", "onnxruntime==1.32.0"];
 /// Only for `cargo xtask fuzz`.
 const FUZZ: &[&str] = &["schemathesis==4.32.5"];
 const NPM: &[&str] = &[
@@ -61,6 +63,9 @@ pub fn ensure() -> Result<()> {
     })?;
     install_once(&folder.join("npm"), NPM, |it| install_npm(it, NPM))?;
     install_once(&folder.join("axe"), AXE, |it| install_npm(it, AXE))?;
+    install_once(&folder.join("runtime"), RUNTIME, |it| {
+        install_python(it, RUNTIME)
+    })?;
     println!("test tools: all installed ({})", folder.display());
     Ok(())
 }
@@ -107,6 +112,27 @@ fn install_python(folder: &Path, packages: &[&str]) -> Result<()> {
             .args(packages);
         pip
     })
+}
+
+/// The path of the ONNX Runtime library that [`ensure`] installed.
+pub fn runtime() -> Result<PathBuf> {
+    let within = |folder: &Path| -> Result<Vec<PathBuf>> {
+        let entries =
+            fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        Ok(entries.flatten().map(|it| it.path()).collect())
+    };
+    // In a folder named after the version of Python.
+    for python in within(&folder().join("runtime/lib"))? {
+        let libraries = python.join("site-packages/onnxruntime/capi");
+        let is_library = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("libonnxruntime.")
+        };
+        if let Some(library) = within(&libraries)?.into_iter().find(is_library) {
+            return Ok(library);
+        }
+    }
+    anyhow::bail!("the test tools have no ONNX Runtime")
 }
 
 fn install_npm(folder: &Path, packages: &[&str]) -> Result<()> {

@@ -16,6 +16,7 @@ mod elsewhere;
 mod entry;
 mod feed;
 mod lines;
+mod models;
 mod out;
 mod permission;
 mod pointers;

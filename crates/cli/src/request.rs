@@ -95,6 +95,7 @@ pub(crate) fn request_of(verb: &Verb, world: &World) -> Result<Request, Refusal>
         | Verb::Mcp { .. }
         | Verb::Serve(_)
         | Verb::Doctor { .. }
+        | Verb::Models { .. }
         | Verb::Pointers {
             verb: PointersVerb::Track { .. },
         } => return Err(no_request()),

@@ -22,7 +22,7 @@ use crate::{
     args::{Cli, PointersVerb, ProjectMemory, ServeArgs, ToolsetArg, Verb},
     batch, conflicts, connect, dashboard, doctor,
     elsewhere::Elsewhere,
-    feed, out, pointers, print,
+    feed, models, out, pointers, print,
     request::{caller_of, filter_of, request_of},
 };
 
@@ -42,6 +42,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                     ref spans,
                 },
         } => pointers::track(cli.repo.as_deref(), from, to, spans),
+        Verb::Models { ref verb } => models::models(verb.as_ref(), &home_folder(&cli)?, json),
         Verb::Detect { ref pairs } => batch::detect(pairs).map(|()| ExitCode::SUCCESS),
         Verb::Mcp { ref toolsets } => serve_mcp(Arc::new(open_engine(&cli)?), toolsets),
         Verb::Serve(ref ask) => serve_http(
@@ -268,7 +269,7 @@ fn http_options(ask: &ServeArgs, home: &Path) -> Result<HttpOptions, Refusal> {
 }
 
 fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<ExitCode, Refusal> {
-    engine.follow()?;
+    engine.follow_with_models()?;
     let Err(refusal) = build_runtime(Builder::new_multi_thread())?.block_on(async {
         let server = engram_server::listen_http(engine, options).await?;
         if json {

@@ -62,10 +62,11 @@ pub use follow::Subscription;
 pub use home::files::{
     Moved, default_home, is_home_there, look_at_home, move_home, write_home_file,
 };
+pub use home::models::{ModelChoice, choose_model, list_models};
 pub use status::doctor::{Checkup, Diagnosis, Treatment};
 pub use status::everywhere::RepositoryWaiting;
 pub use status::recover::recover;
-pub use world::{Judge, World};
+pub use world::World;
 
 use context::{caller::Agents, shelf::HomeShelf};
 use home::config::Config;
@@ -99,6 +100,8 @@ pub struct Engine {
     following: Mutex<Option<follow::Followers>>,
     /// The engine itself, if its followers wait until the home is writable.
     waiting: Mutex<Weak<Engine>>,
+    /// Whether this process may load models.
+    has_models: AtomicBool,
     /// Whether a thread is waiting for the process that follows the working tree to end.
     succeeding: Arc<AtomicBool>,
     /// The store's count of reopenings when the caches and followers were last reset.
@@ -206,6 +209,7 @@ impl Engine {
             calls: home::calls::Calls::of(&options.home),
             following: Mutex::default(),
             waiting: Mutex::default(),
+            has_models: AtomicBool::new(false),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),
         })
@@ -271,7 +275,7 @@ impl Engine {
     fn index(&self) -> Option<Arc<Index>> {
         let mut index = self.caches.index.lock();
         if index.is_none() {
-            match Index::open(&self.store, conflicts::parsed::stored_keys) {
+            match Index::open(&self.store, conflicts::parsed::derived) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
                 Err(error) => {
                     tracing::info!(%error, "no index is available; searching by scan");

@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engram_consistency::tier::{Disagreement, Said};
 use engram_pointers::Stop;
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -18,16 +17,12 @@ type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 /// Reports whether the caller has gone. May be called at any time, from any thread.
 pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Decides whether and how two claims contradict each other. May be slow.
-pub type Judge = Arc<dyn Fn(&Said<'_>, &Said<'_>) -> Option<Disagreement> + Send + Sync>;
-
-/// The inputs of the engine besides requests: time, new ids, and additional judges.
+/// The inputs of the engine besides requests: time and new ids.
 pub struct World {
     now: Now,
     /// Elapsed time, which setting the clock does not change.
     watch: Stopwatch,
     chance: Mutex<Box<dyn RngCore + Send>>,
-    judges: Vec<Judge>,
 }
 
 impl World {
@@ -39,7 +34,6 @@ impl World {
             now: Arc::new(Timestamp::now),
             watch: Arc::new(move || begin.elapsed()),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::from_os_rng())),
-            judges: Vec::new(),
         }
     }
 
@@ -51,20 +45,7 @@ impl World {
             now,
             watch: Arc::new(move || Timestamp::UNIX_EPOCH.duration_until(clock()).unsigned_abs()),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::seed_from_u64(seed))),
-            judges: Vec::new(),
         }
-    }
-
-    /// Adds a judge for pairs of claims on which the rules do not decide. It may be slow: it is
-    /// called in the background, outside any transaction, and once for each pair in a process.
-    #[must_use]
-    pub fn judged_by(mut self, judge: Judge) -> Self {
-        self.judges.push(judge);
-        self
-    }
-
-    pub(crate) fn judges(&self) -> &[Judge] {
-        &self.judges
     }
 
     /// The time now.

@@ -1,5 +1,5 @@
 //! Tools that the tests of every crate share: temporary folders, git repositories, a clock that is
-//! turned by hand, pipes that never block, mounted disks, a valid request of each kind, and the
+//! turned by hand, pipes that never block, mounted disks, a scripted HTTP server, a valid request of each kind, and the
 //! output of a command. Never part of a release, and depends on no other crate, so that a test
 //! links no more of Engram by using it.
 #![allow(
@@ -17,6 +17,7 @@ mod mounts;
 mod pipe;
 mod repository;
 pub mod requests;
+pub mod server;
 
 pub use clock::{BEGIN, Clock};
 pub use command_output::{CommandOutput, check_error, keys, output_of};

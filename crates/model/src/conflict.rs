@@ -49,7 +49,7 @@ words!(
     Tier {
         /// Another value for the same setting, version, flag, technology or statement.
         Entity = "tier0_entity",
-        /// A language model's judgement of two sentences.
+        /// A classifier's judgement of two near claims.
         Nli = "tier1_nli",
         /// Another quantity for the same attribute.
         Numeric = "tier2_numeric",
@@ -57,13 +57,20 @@ words!(
         Temporal = "tier2_temporal",
         /// Across topics.
         CrossScope = "tier2b_cross_scope",
-        /// A large language model's judgement.
+        /// A language model's judgement of two near claims.
         Llm = "tier3_llm",
         /// Near claims that an agent or a person says contradict each other. Until somebody confirms
         /// an agent's word, the conflict has no report and shuts no gate.
         Agent = "agent",
     }
 );
+
+impl Tier {
+    /// Whether it is the word of an agent, a person or a model, and not the finding of a rule.
+    pub fn is_word(self) -> bool {
+        matches!(self, Self::Nli | Self::Llm | Self::Agent)
+    }
+}
 
 words!(
     /// What somebody says of two claims that are near each other.
@@ -76,6 +83,8 @@ words!(
         Same = "same",
         /// Both can hold.
         Compatible = "compatible",
+        /// A model could not tell.
+        Unclear = "unclear",
     }
 );
 

@@ -17,6 +17,7 @@ mod engram;
 mod filter;
 mod id;
 mod limits;
+mod models;
 pub mod operation;
 mod pointer;
 mod refusal;
@@ -59,6 +60,7 @@ pub use engram::{
 pub use filter::{Facets, Filter, LEAST_ID, is_on_topic};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
+pub use models::{ListedModel, ModelState, ModelTask};
 pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{
     Anchored, Blame, BlamePart, Block, CheckReply, CheckedEngram, CheckedPointer, Class, DiffSide,

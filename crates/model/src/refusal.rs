@@ -46,6 +46,8 @@ pub enum Code {
     /// A conflict that has another verdict already, or that ended with one of its sides; or a to-do that
     /// another agent has answered.
     AlreadySettled,
+    /// The files or the endpoint of a model that cannot be used.
+    ModelInvalid,
 
     /// No git repository, or it was moved or deleted.
     RepoUnavailable,
@@ -84,6 +86,7 @@ impl Code {
             Code::Expired => "EXPIRED",
             Code::NotFound => "NOT_FOUND",
             Code::AlreadySettled => "ALREADY_SETTLED",
+            Code::ModelInvalid => "MODEL_INVALID",
             Code::RepoUnavailable => "REPO_UNAVAILABLE",
             Code::StoreFull => "STORE_FULL",
             Code::StoreLocked => "STORE_LOCKED",

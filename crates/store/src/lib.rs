@@ -29,7 +29,7 @@ mod tables;
 mod until;
 
 pub use conflicts::{
-    Attribution, ListedConflict, NearPairs, Pair, Report, audience, conflict_id, side,
+    Attribution, ListedConflict, NearPairs, Pair, PairToJudge, Report, audience, conflict_id, side,
 };
 pub use doorbell::{Doorbell, Listener};
 pub use error::StoreError;
@@ -39,7 +39,7 @@ pub use files::{
 };
 pub use home::{Reader, Recovered, Store, Vacant, Writer, is_home, recover};
 pub use index::{
-    INDEX_FOLLOWER, Index, IndexQuery, RelatedVersions, RelationKeys, SearchMatch, SearchTerms,
+    Derive, Derived, INDEX_FOLLOWER, Index, IndexQuery, RelatedVersions, SearchMatch, SearchTerms,
     SearchWeights, TermFrequencies,
 };
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};

@@ -11,7 +11,7 @@ mod serve;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use engram_model::Scope;
+use engram_model::{ModelTask, Scope};
 
 pub(crate) use agents::{AgentsVerb, GrantVerb, IssueGrantArgs, OpenAgentArgs, RequestsVerb};
 pub(crate) use claims::{DerefArgs, FeedArgs, NoteArgs, PutArgs, QueryArgs};
@@ -276,6 +276,21 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
         #[command(subcommand)]
         verb: MessageVerb,
     },
+    /// List the models that judge possible conflicts, choose them, or turn them off
+    #[command(after_help = "Examples:
+  engram models
+  engram models use llm http://localhost:11434/v1 --model qwen3
+  engram models use llm https://api.example.com/v1 --model large --key-env EXAMPLE_KEY
+  engram models use nli ~/models/nli-small --runtime /usr/lib/libonnxruntime.so
+  engram models off llm
+
+`engram serve` and the window ask the models in the background. A model's word counts like an
+agent's: it raises a conflict that you settle, and blocks nothing. Near claims are sent to the
+endpoint; the key is read from the environment and never stored.")]
+    Models {
+        #[command(subcommand)]
+        verb: Option<ModelsVerb>,
+    },
     /// Find out which pairs of claims contradict each other; store nothing
     #[command(after_help = "Example:
   echo '{\"id\":1,\"a\":\"A cart expires after 45 minutes.\",\"b\":\"A cart expires after 2 hours.\",\"topic_a\":\"checkout\",\"topic_b\":\"checkout\"}' | engram detect --pairs -
@@ -309,4 +324,32 @@ pub(crate) enum ProjectMemory {
     Own,
     /// The original's memory
     Share,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ModelsVerb {
+    /// List the model for each task
+    List,
+    /// Choose a model
+    Use {
+        /// nli (a classifier on this machine) or llm (a language model behind an endpoint)
+        task: ModelTask,
+        /// For nli: the folder with the model's files. For llm: the endpoint's address, without
+        /// /chat/completions
+        place: String,
+        /// For llm: the model's name at the endpoint
+        #[arg(long)]
+        model: Option<String>,
+        /// For llm: the environment variable that holds the key
+        #[arg(long, value_name = "VARIABLE")]
+        key_env: Option<String>,
+        /// For nli: the ONNX Runtime library, 1.24 or later
+        #[arg(long, value_name = "LIBRARY")]
+        runtime: Option<PathBuf>,
+    },
+    /// Turn off the model for a task
+    Off {
+        /// nli or llm
+        task: ModelTask,
+    },
 }

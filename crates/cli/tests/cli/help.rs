@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Sandbox, output_of};
 
-const VERBS: [&str; 38] = [
+const VERBS: [&str; 40] = [
     "",
     "put",
     "get",
@@ -40,6 +40,8 @@ const VERBS: [&str; 38] = [
     "brief unpin",
     "message validate",
     "message send",
+    "models",
+    "models use",
     "detect",
     "pointers track",
     "completions",

@@ -17,6 +17,7 @@ mod homes;
 mod links;
 mod mcp;
 mod messages;
+mod models;
 mod other_repositories;
 mod pointers;
 mod private;

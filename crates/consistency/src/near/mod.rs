@@ -5,21 +5,24 @@
 //! meanings of all their words are in a table of word vectors. A rare word counts for more than a
 //! frequent one.
 
+mod sketch;
 mod table;
 
 use engram_model::is_stop_word;
 
 use crate::claim::stem;
 
+pub use sketch::ClaimSketch;
 use table::{COLUMNS, Row};
 
 /// The most words of a text that are read. A claim has at most a hundred.
 const MAX_WORDS: usize = 128;
 /// Claims less near than this are not proposed (docs/accuracy.md says what that finds).
 pub const NEAR: f32 = 0.5;
-/// The weight of meanings; a word that both claims have weighs at most about a third.
-const MEANING: f32 = 0.5;
-const SHARED_WORD: f32 = 1.0 / 3.3;
+/// The weight of meanings.
+pub const MEANING: f32 = 0.5;
+/// The highest weight of a shared word, in a claim of usual length.
+pub const SHARED_WORD: f32 = 1.0 / 3.3;
 /// The sum of both weights that [`NEAR`] stands for.
 const ENOUGH: f32 = 0.75;
 /// How soon more of a long claim's words must be shared (the b of BM25), and the most that a word of
@@ -28,8 +31,8 @@ const LENGTH: f32 = 0.75;
 const SATURATION: f32 = 1.2;
 /// The words of a claim of usual length, without values.
 const USUAL_WORDS: f32 = 9.0;
-/// A number of assumed claims, added to those of every home: a young one has too few to tell rare words
-/// from common ones.
+/// How many claims a home is assumed to have in addition: a new one has too few to tell rare words from
+/// common ones.
 const YOUNG: f32 = 100.0;
 /// Pieces up to about this rank of the table are so frequent that they say little.
 const FREQUENT: f32 = 300.0;
@@ -143,13 +146,18 @@ impl<'g> Sought<'g> {
             .collect();
         // In words of both claims, so that either order gives the same.
         let mean = (self.weights.len() + there.len()) as f32 / 2.0;
-        let length = 1.0 - LENGTH + LENGTH * mean / USUAL_WORDS;
-        let words = shared * (1.0 + SATURATION) / (1.0 + SATURATION * length);
+        let words = shared * weight_at_length(mean);
         let meaning = meaning(there.into_iter());
         let close: f32 = self.meaning.iter().zip(&meaning).map(|(a, b)| a * b).sum();
         let sum = SHARED_WORD * words + MEANING * close.max(0.0);
         sum / (sum + ENOUGH)
     }
+}
+
+/// The factor for the shared words of a claim of this many words, as in BM25; 1 for a usual one.
+fn weight_at_length(words: f32) -> f32 {
+    let length = 1.0 - LENGTH + LENGTH * words / USUAL_WORDS;
+    (1.0 + SATURATION) / (1.0 + SATURATION * length)
 }
 
 /// The mean vector of some words, of length 1; zero if the table knows none of them.

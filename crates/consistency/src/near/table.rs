@@ -71,7 +71,7 @@ fn find(piece: &[u8]) -> Option<Row> {
 }
 
 /// Returns the rows of a word in lower case: its longest pieces from the left (WordPiece); none if
-/// the table lacks one of them.
+/// the table lacks one of them, or only has its letters.
 pub(super) fn rows_of(word: &str) -> Vec<Row> {
     let (mut found, mut rest) = (Vec::new(), word);
     while !rest.is_empty() && word.len() <= MAX_WORD {
@@ -90,6 +90,10 @@ pub(super) fn rows_of(word: &str) -> Vec<Row> {
         };
         found.push(row);
         rest = &rest[end..];
+    }
+    // In a script that the table does not know, all words would consist of the same few letters.
+    if found.len() > 1 && found.len() == word.chars().count() {
+        return Vec::new();
     }
     found
 }

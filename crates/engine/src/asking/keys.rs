@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use engram_consistency::near::ClaimSketch;
 use engram_model::{Engram, hash_keys};
 use parking_lot::Mutex;
 
@@ -24,12 +25,14 @@ pub(crate) fn hash_of_key(key: &str) -> u64 {
 /// The keys of one version; each list is sorted.
 #[derive(Debug, Default)]
 pub(crate) struct VersionKeys {
-    /// Identifiers, numbers, files and concepts.
+    /// Identifiers, files and concepts.
     exact: Box<[u64]>,
     words: Box<[u64]>,
+    numbers: Box<[u64]>,
     grams: Box<[u64]>,
     /// The keys of its claim, as opposed to its topic, tags or pointers.
     said: Box<[u64]>,
+    pub(crate) sketch: ClaimSketch,
 }
 
 impl VersionKeys {
@@ -37,10 +40,12 @@ impl VersionKeys {
         let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
         let own = hash_keys(&engram.claim, &[], "", &[]);
         Self {
-            exact: sorted_hashes(keys.exact().chain(&keys.concepts)),
+            exact: sorted_hashes(keys.names().chain(&keys.concepts)),
             words: sorted_hashes(keys.words.iter()),
+            numbers: sorted_hashes(keys.numbers.iter()),
             grams: sorted_hashes(keys.grams.iter()),
             said: sorted_hashes(own.exact().chain(&own.concepts).chain(&own.words)),
+            sketch: ClaimSketch::of(&engram.claim),
         }
     }
 
@@ -50,6 +55,10 @@ impl VersionKeys {
 
     pub(crate) fn has_word(&self, key: u64) -> bool {
         has(&self.words, key)
+    }
+
+    pub(crate) fn has_number(&self, key: u64) -> bool {
+        has(&self.numbers, key)
     }
 
     pub(crate) fn has_gram(&self, key: u64) -> bool {

@@ -1,19 +1,22 @@
 //! Query: recalls candidates by their keys, scans what the index has not read, ranks, and rates the
 //! result.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 
 use crate::{
     agents::served,
     asking::{
         keys::{VersionKeys, hash_of_key},
-        rank::{FLOOR, RankedEngram, TermWeights, count_terms, respelled_terms, unknown_spellings},
+        rank::{
+            self, FLOOR, RankedEngram, TermWeights, count_terms, respelled_terms, unknown_spellings,
+        },
         track_record::{self, TrackRecord},
     },
     conflicts::{list, risks::may_see_all},
     context::{Context, visibility::Visibility},
     evidence::health,
 };
+use engram_consistency::near::ClaimSketch;
 use engram_model::{
     AnswerQuality, Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal,
     Sign, Spelling, hash_keys, is_on_topic, spellings,
@@ -39,6 +42,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         visibility: cx.visibility()?,
         now: cx.engine.world.now(),
         query,
+        asked: ClaimSketch::of(&query.text),
         with_below: true,
         with_ended: false,
         floor: FLOOR,
@@ -55,6 +59,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         recall(cx, tx, project, &look, &terms, &spellings, &filter)
     })?;
     order_first(cx, &filter, &keys, &mut recalled.ranked, limit)?;
+    rank::thin_out(&mut recalled.ranked, limit);
     let mut reply = query_reply(recalled, limit);
     if query.as_of.is_none() {
         let engrams = &mut reply.engrams;
@@ -80,6 +85,7 @@ pub(crate) fn rank_versions(
         visibility: cx.visibility()?,
         now: cx.engine.world.now(),
         query,
+        asked: ClaimSketch::of(&query.text),
         with_below: true,
         with_ended: query.as_of.is_none(),
         floor: FLOOR,
@@ -155,6 +161,7 @@ pub(crate) fn similar_claims(
         visibility: visibility.clone(),
         now: cx.engine.world.now(),
         query: &query,
+        asked: ClaimSketch::of(claim),
         with_below: false,
         with_ended: false,
         floor: ALIKE,
@@ -246,17 +253,19 @@ fn recall(
             return recall(cx, tx, project, &again, &terms, &[], filter);
         }
     }
-    let weights = TermWeights::new(terms, &found, filter.floor);
+    let weights = TermWeights::new(terms, &found, filter.floor, filter.asked);
     let rank = |found: &SearchMatch, traits: &Traits| {
-        if filter.admits(tx, traits) {
-            let holds = filter.query.as_of.is_some() || traits.holds_now(filter.now);
-            let ranked = RankedEngram::new(found, traits, &weights, filter.visibility.run());
-            Some(ranked.map(|it| it.with_state(holds)))
-        } else {
-            None
+        if !weights.reaches_floor(found) || !filter.admits(tx, traits) {
+            return None;
         }
+        let holds = filter.query.as_of.is_some() || traits.holds_now(filter.now);
+        let ranked = RankedEngram::new(found, traits, &weights, filter.visibility.run());
+        Some(Recalled {
+            place: (weights.worth().of(found), found.seq),
+            ranked: ranked.map(|it| it.with_state(holds)),
+        })
     };
-    let unread: Vec<Option<RankedEngram>> = tail
+    let unread: Vec<Recalled> = tail
         .iter()
         .filter_map(|(traits, keys)| rank(&weights.match_version(traits.seq, keys), traits))
         .collect();
@@ -282,9 +291,12 @@ fn recall(
                 ranked.extend(rank(found, &traits));
             }
         }
-        if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
+        if found.len() < limit || ranked.len() >= wanted || limit > 100_000 {
+            ranked.extend(unread);
+            ranked.sort_by_key(|it| Reverse(it.place));
+            ranked.truncate(wanted);
             return Ok(RankedEngrams {
-                ranked: ranked.into_iter().chain(unread).flatten().collect(),
+                ranked: ranked.into_iter().filter_map(|it| it.ranked).collect(),
                 terms: terms.clone(),
                 unread: Some(older).filter(|it| *it > 0),
                 is_partial: found.len() >= limit,
@@ -391,8 +403,9 @@ fn newest_claims(
 
 fn terms_of(keys: &HashKeys) -> SearchTerms {
     SearchTerms {
-        exact: keys.exact().cloned().collect(),
+        exact: keys.names().cloned().collect(),
         words: keys.words.clone(),
+        numbers: keys.numbers.clone(),
         grams: keys.grams.clone(),
     }
 }
@@ -424,6 +437,15 @@ fn sort_first(
     Ok(())
 }
 
+/// A version that may answer.
+struct Recalled {
+    /// The weight of the terms that it has, and its place in the journal. The index returns those that
+    /// are highest by this; so what it has not read is cut in the same way.
+    place: (u64, u64),
+    /// `None` if it is noise.
+    ranked: Option<RankedEngram>,
+}
+
 /// The candidates for an answer.
 #[derive(Default)]
 pub(crate) struct RankedEngrams {
@@ -442,6 +464,8 @@ struct QueryFilter<'a> {
     /// The clock.
     now: Timestamp,
     query: &'a Query,
+    /// The sketch of the question.
+    asked: ClaimSketch,
     /// Whether topics below the given one pass too.
     with_below: bool,
     /// Whether versions that no longer hold pass too.

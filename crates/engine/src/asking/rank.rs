@@ -1,32 +1,42 @@
-//! Ranking. Relevance comes first, with exact identifiers before words. Ties are broken by what the
-//! claim itself says (not its topic or pointers), scope match, recency, confidence and pointer
-//! overlap, and finally by id. The same input gives the same order, whether a candidate came from
-//! the index or from the tail after it.
+//! Ranking. Relevance comes first: the names that were asked for, then words and meaning together
+//! (docs/decisions/0026-words-and-meaning-are-added.md). Near ties are ordered by what the claim itself
+//! says (not its topic or pointers), scope match, what speaks for it, recency, confidence, pointer
+//! overlap and the things that it names, and finally by id. The same input gives the same order, whether a candidate came from the index or
+//! from the tail after it.
 
 use std::{
     cmp::{Ordering, Reverse},
     collections::{HashMap, HashSet},
 };
 
-use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
+use engram_consistency::near::{ClaimSketch, MEANING, SHARED_WORD};
+use engram_model::{Durability, Engram, Evidence, FactType, HashKeys, RunId, Scope, Spelling};
 use engram_store::{SearchMatch, SearchTerms, SearchWeights, TermFrequencies, Traits};
 
 use crate::asking::keys::{VersionKeys, hash_of_key};
 
-/// An identifier, number or file weighs as much as three words of the same rarity.
+/// An identifier or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
 /// The share of the whole weight that all runs of neighbouring words can add.
 const GRAM: f64 = 0.15;
-/// Candidates below this share of the question's weight are noise.
-pub(crate) const FLOOR: f64 = 0.2;
+/// What a term counts that is only in a claim's topic, tags or pointers, which its author may fill at
+/// will.
+const UNSAID: f64 = 0.5;
+/// Candidates below this share of the question's weight are not looked at.
+pub(crate) const FLOOR: f64 = 0.05;
+/// The same for candidates without a name, where others have one that was asked for, unless the
+/// question is long ([`LONG`]).
+const FLOOR_BESIDE_NAME: f64 = 0.2;
+/// Candidates less relevant than this are noise, unless the question has this many words and they
+/// share this much with it, counted as nearness is: a long question says much that no claim says.
+const NOISE: f64 = 0.2;
+const LONG: usize = 6;
+const NOT_NOISE: f64 = 0.4;
 /// The most that a word in no version may add to the floor, as a multiple of the heaviest known word's
 /// weight.
 const UNKNOWN: f64 = 1.2;
 /// From this share on, an engram is about the question.
-const STRONG: f64 = 0.6;
-/// Like [`STRONG`], for an engram with every exact term of the question: a name tells claims apart
-/// better than words do, and the other words of the question often differ from those of the claim.
-const STRONG_BY_NAME: f64 = STRONG * 0.6;
+const STRONG: f64 = 0.69;
 
 /// The factor for a claim whose evidence was edited since; it may still be true.
 const EDITED: f64 = 0.6;
@@ -40,6 +50,9 @@ const EPHEMERAL: f64 = 0.6;
 /// would outweigh the word that it has.
 const YOUNG: f64 = 100.0;
 
+/// Claims whose relevance differs by less than about this, in thousandths, are ordered by the rest.
+const BAND: u32 = 20;
+
 /// Weights are whole multiples of 1/1024.
 const PARTS: f64 = 1024.0;
 
@@ -47,12 +60,22 @@ const PARTS: f64 = 1024.0;
 pub(crate) struct TermWeights {
     exact: Vec<u64>,
     words: Vec<u64>,
+    /// Their weights follow those of `words`.
+    numbers: Vec<u64>,
     grams: Vec<u64>,
     worth: SearchWeights,
+    /// The weight of a word that no version has.
+    most: f64,
+    asked: ClaimSketch,
 }
 
 impl TermWeights {
-    pub(crate) fn new(terms: &SearchTerms, found: &TermFrequencies, floor: f64) -> Self {
+    pub(crate) fn new(
+        terms: &SearchTerms,
+        found: &TermFrequencies,
+        floor: f64,
+        asked: ClaimSketch,
+    ) -> Self {
         let total = found.total as f64 + YOUNG;
         let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
             let rarity = |it: &u64| (1.0 + total / (*it as f64 + 1.0)).ln();
@@ -70,12 +93,21 @@ impl TermWeights {
             _ => 0.0,
         };
         let unknown: f64 = words.iter().zip(&found.words).map(over).sum();
+        let is_name_known = found.exact.iter().any(|it| *it > 0);
+        let floor = if is_name_known && words.len() < LONG {
+            floor.max(FLOOR_BESIDE_NAME)
+        } else {
+            floor
+        };
         let floor = floor * (whole - unknown);
-        let numbers = |keys: &[String]| keys.iter().map(|it| hash_of_key(it)).collect();
+        let hashes = |keys: &[String]| keys.iter().map(|it| hash_of_key(it)).collect();
         Self {
-            exact: numbers(&terms.exact),
-            words: numbers(&terms.words),
-            grams: numbers(&terms.grams),
+            exact: hashes(&terms.exact),
+            words: hashes(&terms.words),
+            numbers: hashes(&terms.numbers),
+            grams: hashes(&terms.grams),
+            most: (1.0 + total).ln() * PARTS,
+            asked,
             worth: SearchWeights {
                 gram: (GRAM * whole / terms.grams.len().max(1) as f64).round() as u64,
                 floor: floor.ceil() as u64,
@@ -90,12 +122,18 @@ impl TermWeights {
         &self.worth
     }
 
+    /// Whether a version has a name that was asked for, or enough of the words.
+    pub(crate) fn reaches_floor(&self, found: &SearchMatch) -> bool {
+        found.exact > 0 || found.words_worth >= self.worth.floor
+    }
+
     /// Returns which terms of the question a version has, in the form of the index, for a version
     /// that the index has not read.
     pub(crate) fn match_version(&self, seq: u64, keys: &VersionKeys) -> SearchMatch {
         let mut found = SearchMatch {
             seq,
             grams: self.grams.iter().filter(|it| keys.has_gram(**it)).count(),
+            sketch: keys.sketch.to_numbers(),
             ..SearchMatch::default()
         };
         for (key, worth) in self.exact.iter().zip(&self.worth.exact) {
@@ -104,13 +142,13 @@ impl TermWeights {
                 found.exact_worth += worth;
             }
         }
-        for (key, worth) in self.words.iter().zip(&self.worth.words) {
-            if keys.has_word(*key) {
-                found.words += 1;
-                found.words_worth += worth;
-            }
+        let words = self.words.iter().map(|it| keys.has_word(*it));
+        let words = words.chain(self.numbers.iter().map(|it| keys.has_number(*it)));
+        for (_, worth) in words.zip(&self.worth.words).filter(|it| it.0) {
+            found.words += 1;
+            found.words_worth += worth;
         }
-        let terms = self.exact.iter().chain(&self.words);
+        let terms = self.exact.iter().chain(&self.words).chain(&self.numbers);
         found.said = terms.filter(|it| keys.says(**it)).count();
         found
     }
@@ -119,13 +157,18 @@ impl TermWeights {
 /// Adds a version that the index has not read to the index's counts.
 pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut TermFrequencies) {
     found.exact.resize(terms.exact.len(), 0);
-    found.words.resize(terms.words.len(), 0);
+    found
+        .words
+        .resize(terms.words.len() + terms.numbers.len(), 0);
     found.total += 1;
     for (count, key) in found.exact.iter_mut().zip(&terms.exact) {
         *count += u64::from(keys.has_exact(hash_of_key(key)));
     }
-    for (count, key) in found.words.iter_mut().zip(&terms.words) {
-        *count += u64::from(keys.has_word(hash_of_key(key)));
+    let words = terms.words.iter().map(|it| keys.has_word(hash_of_key(it)));
+    let numbers = terms.numbers.iter();
+    let words = words.chain(numbers.map(|it| keys.has_number(hash_of_key(it))));
+    for (count, is_there) in found.words.iter_mut().zip(words) {
+        *count += u64::from(is_there);
     }
 }
 
@@ -184,17 +227,20 @@ pub(crate) struct RankedEngram {
     pub(crate) is_weighed: bool,
     /// Share of the weight of the exact terms that it has, in thousandths.
     exact: u32,
-    /// Share of the whole weight that it has, in thousandths; neighbouring words add to it.
+    /// How near it is to the question, in thousandths of a claim that has all its words, its meaning
+    /// and usual length.
     relevance: u32,
     /// How many of the terms are in its claim, rather than in its topic, tags or pointers.
     said: usize,
     scope: u8,
+    /// How well it is supported.
+    support: (bool, u8, u64),
     valid_from: jiff::Timestamp,
     overlap: usize,
 }
 
 impl RankedEngram {
-    /// Ranks a candidate; `None` if it shares only a common word.
+    /// Ranks a candidate; `None` if it is noise.
     pub(crate) fn new(
         found: &SearchMatch,
         traits: &Traits,
@@ -202,14 +248,31 @@ impl RankedEngram {
         run: Option<RunId>,
     ) -> Option<Self> {
         let worth = &weights.worth;
-        if found.exact == 0 && found.words_worth < worth.floor {
-            return None;
-        }
         let exact = worth.exact.iter().sum::<u64>();
         let whole = exact + worth.words.iter().sum::<u64>();
+        let matched = found.exact + found.words;
+        let said = portion(found.said as u64, matched as u64);
         let share = portion(found.exact_worth + found.words_worth, whole);
+        let share = share * (UNSAID + (1.0 - UNSAID) * said);
+        let sketch = ClaimSketch::from_numbers(&found.sketch);
         let near = GRAM * portion(found.grams as u64, weights.grams.len() as u64);
-        let all_exact = found.exact == worth.exact.len();
+        let in_words = f64::from(SHARED_WORD) * whole as f64 / weights.most;
+        let meaning = f64::from(MEANING) * f64::from(weights.asked.closeness(&sketch));
+        // That a claim is short says nothing of words that stand only beside it.
+        let most = if found.said < matched { 1.0 } else { f32::MAX };
+        let factor = f64::from(sketch.word_factor().min(most));
+        let sum = in_words * (share * factor + near) + meaning;
+        let full_meaning = if weights.asked.has_meaning() {
+            f64::from(MEANING)
+        } else {
+            0.0
+        };
+        let relevance = sum / (in_words + full_meaning);
+        let complete = found.exact == worth.exact.len() && found.words == worth.words.len();
+        let is_near = weights.worth.words.len() >= LONG && sum >= NOT_NOISE;
+        if found.exact == 0 && relevance < NOISE && !is_near && !complete {
+            return None;
+        }
         let left = match traits.durability {
             Durability::Durable => 1.0,
             Durability::Ephemeral => EPHEMERAL,
@@ -219,13 +282,13 @@ impl RankedEngram {
             engram: None,
             holds: true,
             is_weighed: false,
-            complete: all_exact && found.words == worth.words.len(),
-            is_strong: share + near >= STRONG
-                || (all_exact && found.exact > 0 && share + near >= STRONG_BY_NAME),
+            complete,
+            is_strong: relevance >= STRONG,
             exact: thousandths(left * portion(found.exact_worth, exact)),
-            relevance: thousandths(left * (share + near)),
+            relevance: thousandths(left * relevance),
             said: found.said,
             scope: scope_distance(traits, run),
+            support: support_of(traits),
             valid_from: traits.valid_from,
             overlap: 0,
         })
@@ -266,9 +329,10 @@ impl RankedEngram {
         let key = |it: &Self| {
             (
                 Reverse(it.exact),
-                Reverse(it.relevance),
+                Reverse(it.relevance / BAND),
                 Reverse(it.said),
                 it.scope,
+                Reverse(it.support),
                 Reverse(it.valid_from),
             )
         };
@@ -284,9 +348,33 @@ impl RankedEngram {
             b.confidence
                 .total_cmp(&a.confidence)
                 .then(other.overlap.cmp(&self.overlap))
+                .then(b.entities.len().cmp(&a.entities.len()))
                 .then(a.id.cmp(&b.id))
         })
     }
+}
+
+/// Makes room among the first `limit` for claims that say something else: one that says the same as a
+/// better one, in the same words, goes behind those whose records were read.
+pub(crate) fn thin_out(ranked: &mut Vec<RankedEngram>, limit: usize) {
+    let read = ranked.iter().take_while(|it| it.is_weighed).count();
+    if read <= limit {
+        return;
+    }
+    let rest = ranked.split_off(read);
+    let mut said = HashSet::new();
+    let is_new = |ranked: &RankedEngram| {
+        let claim = ranked.engram.as_ref().map(|it| folded(&it.claim));
+        claim.is_none_or(|it| said.insert(it))
+    };
+    let (first, repeated): (Vec<_>, Vec<_>) = ranked.drain(..).partition(is_new);
+    ranked.extend(first.into_iter().chain(repeated).chain(rest));
+}
+
+/// A claim without the case, the spaces and the full stop in which repeats differ.
+fn folded(claim: &str) -> String {
+    let words: Vec<&str> = claim.trim_end_matches('.').split_whitespace().collect();
+    words.join(" ").to_lowercase()
 }
 
 fn portion(part: u64, whole: u64) -> f64 {
@@ -306,6 +394,15 @@ fn scope_distance(traits: &Traits, run: Option<RunId>) -> u8 {
         Scope::Global => 3,
         Scope::Run => 4,
     }
+}
+
+/// Whether its evidence resolved, how it came to be known, and how many others said the same.
+fn support_of(traits: &Traits) -> (bool, u8, u64) {
+    let fact_type = match traits.fact_type {
+        FactType::Inference => 0,
+        _ => 1,
+    };
+    (traits.verified, fact_type, traits.corroborations)
 }
 
 /// How many of its pointers the query mentions.

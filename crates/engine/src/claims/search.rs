@@ -124,7 +124,9 @@ fn marks_of(
     filter: &Filter,
     is_as_typed: bool,
 ) -> Vec<Range<usize>> {
-    let mut all = marks(&engram.claim, &ranking.terms.words, &ranking.terms.exact);
+    let terms = &ranking.terms;
+    let exact = [&*terms.exact, &*terms.numbers].concat();
+    let mut all = marks(&engram.claim, &terms.words, &exact);
     if is_as_typed {
         all.extend(literal_marks(&engram.claim, &filter.search_words()));
     }

@@ -6,6 +6,7 @@ use crate::{
     conflicts::lifecycle::{self, both_hold, covering},
     context::{names, visibility::Visibility},
 };
+use engram_gateway::quoted;
 use engram_model::{
     Allowed, Conflict, ConflictSide, ConflictStatus, Engram, EngramId, How, OperationKind,
     PairAnswer, Refusal, Settled, operation::Contradiction,
@@ -159,7 +160,10 @@ fn state_of(
 fn judgments_of(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<PairAnswer>, Refusal> {
     let said = NearPairs::of(tx).judgments(pair.id)?.into_iter();
     let judged = said.map(|(by, judgment)| PairAnswer {
-        by: names::author_of_entry(&by),
+        by: match &judgment.model {
+            Some(model) => format!("the model {}", quoted(model)),
+            None => names::author_of_entry(&by),
+        },
         verdict: judgment.verdict,
         at: by.at,
         why: by.why.filter(|it| !it.is_empty()),

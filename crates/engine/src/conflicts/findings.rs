@@ -13,7 +13,7 @@ use engram_store::{Due, Reader, audience, side};
 
 use crate::{
     conflicts::{
-        judging::{Judged, Judgments, is_comparable, judge_candidates},
+        judging::{Judgments, is_comparable, judge_candidates},
         raising::{conflict_finding, contradiction_in, needs_entry},
         risks,
         sides::sides_to_raise,
@@ -58,15 +58,7 @@ pub(crate) struct CompareOptions<'a> {
     /// The conflict that this write settles or reopens: it is not raised again.
     pub(crate) of: Option<ConflictId>,
     /// The next step, if the version was stored before and comparisons of it are still due.
-    pub(crate) due: Option<DueComparison<'a>>,
-}
-
-/// The next step of comparing a version that is due.
-#[derive(Clone, Copy)]
-pub(crate) struct DueComparison<'a> {
-    pub(crate) left: Due,
-    /// What the slow judges decided about the next pair.
-    pub(crate) judged: Option<&'a Judged>,
+    pub(crate) due: Option<Due>,
 }
 
 impl<'a> CompareOptions<'a> {
@@ -84,18 +76,12 @@ impl<'a> CompareOptions<'a> {
 
     /// The version is compared only with those stored before this place.
     pub(super) fn compared_below(&self) -> u64 {
-        self.due.map_or(Due::ALL, |due| due.left).below
+        self.due.unwrap_or(Due::ALL).below
     }
 
     /// Whether only conflicts of runs are left to find.
     pub(super) fn is_of_runs(&self) -> bool {
-        self.due.is_some_and(|due| due.left.of_runs)
-    }
-
-    /// The slow judges' decision about the version at this place.
-    pub(super) fn judged_at(&self, seq: u64) -> Option<&'a Judged> {
-        let judged = self.due.and_then(|due| due.judged);
-        judged.filter(|judged| judged.seq == seq)
+        self.due.is_some_and(|due| due.of_runs)
     }
 }
 

@@ -1,15 +1,14 @@
 //! Judging: which candidates cannot hold together with a version, and which say the same in other
 //! words.
 //!
-//! The rules judge in the transaction that stores a version. Slow judges are asked in the
-//! background, one pair at a time and outside any transaction, about pairs on which the rules do
-//! not decide. Until then, the version is due (`follow/due.rs`).
+//! The rules judge in the transaction that stores a version. Models are asked later, and only about
+//! possible conflicts (`follow/models.rs`).
 
 use std::{cell::LazyCell, collections::BTreeMap};
 
 use engram_consistency::tier::{self, Disagreement};
 use engram_model::{Durability, Engram, EngramId, Refusal, RunId};
-use engram_store::{Due, Reader, audience, side};
+use engram_store::{Reader, audience, side};
 
 use crate::{
     conflicts::{
@@ -18,12 +17,6 @@ use crate::{
     },
     context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
 };
-
-/// What the slow judges decided about a version and the one stored at this place.
-pub(crate) struct Judged {
-    pub(super) seq: u64,
-    found: Option<Disagreement>,
-}
 
 /// The most versions that are compared at once.
 const COMPARED: usize = 256;
@@ -44,8 +37,6 @@ pub(super) struct Judgments {
     /// Everything stored at this place or later was compared; 0 if everything was.
     pub(super) floor: u64,
     pub(super) has_failed: bool,
-    /// The first version about which the slow judges must still be asked.
-    pub(super) unjudged: Option<Engram>,
     /// Whether versions were left out that the author may not see, and whether any of those is not
     /// private to a run.
     pub(super) has_hidden: bool,
@@ -79,17 +70,16 @@ pub(super) fn judge_candidates(
         own: &own,
         options,
     };
-    let judge = |judgments: &mut Judgments, other: Engram, before: u64| {
-        subject.add_judgment(judgments, other, before);
-        let is_waited_for = options.due.is_some() && judgments.unjudged.is_some();
-        !is_waited_for && (judgments.against.len() <= 2 * SERIES || !*may_stop)
+    let judge = |judgments: &mut Judgments, other: Engram| {
+        subject.add_judgment(judgments, other);
+        judgments.against.len() <= 2 * SERIES || !*may_stop
     };
     let mut ended: Vec<EngramId> = options.ending.to_vec();
     // Judges the versions of this transaction, which no reader sees yet.
     for other in options.before.iter().rev().filter_map(stored_claim) {
         ended.extend(other.supersedes);
         if other.lineage_id != engram.lineage_id && is_comparable(&other) {
-            judge(&mut judgments, other, Due::ALL.below);
+            judge(&mut judgments, other);
         }
     }
     let found = find_candidates(cx.engine, visibility, tx, engram, &own, options)?;
@@ -114,7 +104,7 @@ pub(super) fn judge_candidates(
         if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_report(tx, &other)? {
             continue;
         }
-        if !judge(&mut judgments, other, found.examined_before(count)) {
+        if !judge(&mut judgments, other) {
             judgments.floor = judgments.floor.max(found.examined_before(count + 1));
             break;
         }
@@ -127,8 +117,6 @@ enum Judgment {
     Against(Disagreement),
     Same,
     Nothing,
-    /// The slow judges must still be asked.
-    Unjudged,
 }
 
 /// The version that is compared.
@@ -142,9 +130,8 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Adds the judgment about one pair. Everything stored at `before` or later was examined before
-    /// it.
-    fn add_judgment(&self, judgments: &mut Judgments, other: Engram, before: u64) {
+    /// Adds the judgment about one pair.
+    fn add_judgment(&self, judgments: &mut Judgments, other: Engram) {
         let there = side(&other.topic, &other.claim);
         let is_by_other =
             there != self.here && is_other_author(self.engram, &other, self.options.by);
@@ -159,12 +146,6 @@ impl Subject<'_> {
             }
             Judgment::Same if is_by_other => judgments.same.push(other),
             Judgment::Same | Judgment::Nothing => {}
-            Judgment::Unjudged => {
-                judgments.floor = judgments
-                    .floor
-                    .max(before.min(self.options.compared_below()));
-                judgments.unjudged.get_or_insert(other);
-            }
         }
     }
 
@@ -183,48 +164,12 @@ impl Subject<'_> {
         if let Some(found) = found {
             return Judgment::Against(found);
         }
-        let has_judges = !self.cx.engine.world.judges().is_empty();
-        if (is_by_other || has_judges) && tier::corroborates(&one, &two).is_some() {
-            return Judgment::Same;
-        }
-        match self.options.judged_at(other.seq) {
-            Some(judged) => {
-                let found = judged.found.clone();
-                found.map_or(Judgment::Nothing, Judgment::Against)
-            }
-            None if has_judges => Judgment::Unjudged,
-            None => Judgment::Nothing,
+        if is_by_other && tier::corroborates(&one, &two).is_some() {
+            Judgment::Same
+        } else {
+            Judgment::Nothing
         }
     }
-}
-
-/// Asks the slow judges about the next pair of a due version.
-pub(crate) fn judge_next(
-    cx: &Context<'_>,
-    engram: &Engram,
-    options: &CompareOptions<'_>,
-) -> Result<Option<Judged>, Refusal> {
-    let judges = cx.engine.world.judges();
-    if judges.is_empty() || !is_comparable(engram) {
-        return Ok(None);
-    }
-    let here = side(&engram.topic, &engram.claim);
-    let visibility = cx.visibility_in(engram.project)?;
-    let judgments = cx
-        .engine
-        .store
-        .read(|tx| judge_candidates(cx, tx, engram, &here, &visibility, options))?;
-    Ok(judgments.unjudged.map(|other| {
-        let (own, parsed) = (
-            cx.engine.caches.claims.parse_once(engram),
-            cx.engine.caches.claims.parse_once(&other),
-        );
-        let (one, two) = (own.with_record(engram), parsed.with_record(&other));
-        Judged {
-            seq: other.seq,
-            found: judges.iter().find_map(|judge| judge(&one, &two)),
-        }
-    }))
 }
 
 /// The claim that an entry stores, unless it is Engram's own report.

@@ -3,7 +3,6 @@
 //! A stored version is compared in three steps (`findings.rs`): its candidates are found
 //! (`candidates.rs`), each one is judged (`judging.rs`), and some of the sides that it contradicts
 //! (`sides.rs`) are raised (`raising.rs`). To add a source of candidates, add a line to `SOURCES`.
-//! To add a slow judge, pass it to the `World`; it is asked in the background.
 
 pub(crate) mod candidates;
 pub(crate) mod conflict_view;

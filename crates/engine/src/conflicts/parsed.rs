@@ -5,11 +5,11 @@ use std::{collections::HashMap, sync::Arc};
 
 use engram_consistency::{
     claim::Claim,
-    near::Gist,
+    near::{ClaimSketch, Gist},
     tier::{self, Said},
 };
 use engram_model::{Engram, EngramId, Operation, ProjectId};
-use engram_store::{Reader, StoreError};
+use engram_store::{Derived, Reader, StoreError};
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
@@ -73,9 +73,12 @@ impl Parsed {
     }
 }
 
-/// The keys under which the index stores a version.
-pub(crate) fn stored_keys(engram: &Engram) -> Vec<u64> {
-    Parsed::of(engram).stored
+/// What the index stores of a version besides its words.
+pub(crate) fn derived(engram: &Engram) -> Derived {
+    Derived {
+        keys: Parsed::of(engram).stored,
+        sketch: ClaimSketch::of(&engram.claim).to_numbers(),
+    }
 }
 
 /// The key that finds only the user's claims, so that many other claims cannot crowd them out.

@@ -19,8 +19,7 @@ use crate::{
 };
 use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, EngramId, JournalTime, Kind, LineageId, Operation,
-    Provenance, RISK_POINTERS, Record, Refusal, Scope, Source, Tier, operation::Contradiction,
-    shorten,
+    Provenance, RISK_POINTERS, Record, Refusal, Scope, Source, operation::Contradiction, shorten,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
@@ -103,13 +102,14 @@ pub(crate) fn refound_entries(
     ]
 }
 
-/// Whether a conflict rests on the word of one agent: it gets no report until somebody agrees.
+/// Whether a conflict rests on the word of one agent or model: it gets no report until somebody
+/// agrees.
 pub(crate) fn is_unconfirmed(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
     if pair.status != ConflictStatus::Open || !tx.reports(pair.id)?.is_empty() {
         return Ok(false);
     }
     let found = tx.contradiction(pair.last)?;
-    Ok(found.is_some_and(|it| it.tier == Tier::Agent))
+    Ok(found.is_some_and(|it| it.tier.is_word()))
 }
 
 /// The reports of a conflict once `engram` is stored and these versions have ended.

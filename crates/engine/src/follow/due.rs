@@ -15,15 +15,14 @@ use std::{
 use crate::{
     Engine,
     conflicts::{
-        findings::{self, CompareOptions, DueComparison},
-        judging::judge_next,
+        findings::{self, CompareOptions},
         risks::is_report,
     },
     context::{ActiveProject, Context, names::ENGINE, plan::Plan},
     decide,
     follow::{BATCH, Follower, Woken, pause_for},
 };
-use engram_model::{JournalTime, Operation, Refusal};
+use engram_model::{Operation, Refusal};
 use engram_store::{Due, Reader};
 
 /// How many steps are taken per waking; each compares one version with a few hundred others.
@@ -64,18 +63,8 @@ impl Follower for DueFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        // A judge may take seconds, so new messages are read after each pair.
-        let steps = if engine.world.judges().is_empty() {
-            AT_ONCE
-        } else {
-            1
-        };
-        if !compare_due(
-            &Context::for_engine(engine),
-            &mut self.failed,
-            steps,
-            &|| false,
-        )? {
+        let cx = Context::for_engine(engine);
+        if !compare_due(&cx, &mut self.failed, &|| false)? {
             let _ = self.own.send(Woken::Bell);
         }
         Ok(())
@@ -87,7 +76,7 @@ pub(crate) fn compare_before_exit(engine: &Engine) -> Result<(), Refusal> {
     let stop = engine.world.stop_after(ON_LEAVING, None);
     let mut failed = BTreeMap::new();
     let own = Context::for_engine(engine);
-    while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_over())? {
+    while !compare_due(&own, &mut failed, &|| stop.is_over())? {
         if stop.is_over() {
             break;
         }
@@ -130,7 +119,6 @@ enum Progress {
 fn compare_due(
     cx: &Context<'_>,
     failed: &mut BTreeMap<u64, u64>,
-    steps: usize,
     is_over: &dyn Fn() -> bool,
 ) -> Result<bool, Refusal> {
     let store = &cx.engine.store;
@@ -149,7 +137,7 @@ fn compare_due(
         );
         return Ok(true);
     }
-    let mut left = steps;
+    let mut left = AT_ONCE;
     for (seq, mut due) in page {
         loop {
             if left == 0 || is_over() {
@@ -189,18 +177,16 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
         return Ok(Progress::Done);
     };
     let clock = cx.engine.world.now();
-    let options = |now, judged| CompareOptions {
-        due: Some(DueComparison { left: due, judged }),
-        ..CompareOptions::of(now, ENGINE, &[])
-    };
-    let judged = judge_next(cx, &known, &options(JournalTime(clock), None))?;
     let (left, raised) =
         decide::plan_and_commit(cx, &ActiveProject::of(known.project), |tx, now| {
             let mut entries = Vec::new();
             let mut left = None;
             if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
-                let compared =
-                    findings::compare_version(cx, tx, &engram, &options(now, judged.as_ref()));
+                let options = CompareOptions {
+                    due: Some(due),
+                    ..CompareOptions::of(now, ENGINE, &[])
+                };
+                let compared = findings::compare_version(cx, tx, &engram, &options);
                 left = compared.due;
                 entries = compared.entries;
                 entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));

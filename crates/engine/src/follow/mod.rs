@@ -1,12 +1,14 @@
 //! The followers of a long-lived process: they update the index (`indexing`), check evidence
 //! (`anchors`), make due comparisons (`due`), promote claims that other agents got as answers
-//! (`promotion`), and record which lines of the brief agents were sent (`reached`). Subscriptions
+//! (`promotion`), record which lines of the brief agents were sent (`reached`), and ask models
+//! (`models`). Subscriptions
 //! deliver new entries to readers. The doorbell wakes those that read the journal; an
 //! idle process runs nothing.
 
 mod anchors;
 pub(crate) mod due;
 pub(crate) mod indexing;
+mod models;
 pub(crate) mod promotion;
 pub(crate) mod reached;
 
@@ -14,6 +16,7 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc, Weak,
+        atomic::Ordering,
         mpsc::{Receiver, Sender, channel},
     },
     time::Duration,
@@ -24,7 +27,7 @@ use crate::{
     claims::read,
     context::Context,
     follow::{
-        anchors::AnchorFollower, due::DueFollower, indexing::IndexFollower,
+        anchors::AnchorFollower, due::DueFollower, indexing::IndexFollower, models::ModelFollower,
         promotion::PromoteFollower, reached::ReachedFollower,
     },
 };
@@ -166,9 +169,20 @@ impl Engine {
             *self.waiting.lock() = Arc::downgrade(self);
             return Ok(());
         }
-        let all = FOLLOWERS.iter().map(|start| start(self));
+        let models: &[StartFollower] = if self.has_models.load(Ordering::Relaxed) {
+            &[Engine::start::<ModelFollower>]
+        } else {
+            &[]
+        };
+        let all = FOLLOWERS.iter().chain(models).map(|start| start(self));
         *following = Some(self.connect_followers(all.collect::<Result<_, _>>()?)?);
         Ok(())
+    }
+
+    /// Like [`Engine::follow`], in a process that may load the models that the user chose.
+    pub fn follow_with_models(self: &Arc<Self>) -> Result<(), Refusal> {
+        self.has_models.store(true, Ordering::Relaxed);
+        self.follow()
     }
 
     /// Wakes a follower of this process, if it runs.

@@ -14,7 +14,7 @@ use engram_store::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::home::calls;
+use crate::home::{calls, models};
 
 /// Everything that Engram writes to a home: files, and folders that contain nothing else. All other
 /// files there belong to somebody else.
@@ -24,6 +24,8 @@ const OURS: &[&str] = &[
     calls::QUERIES,
     "config.toml",
     "doorbell",
+    models::FILE,
+    "models.lock",
     "opened.json",
     "recent.json",
     "window-place.json",

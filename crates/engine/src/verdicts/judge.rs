@@ -152,14 +152,14 @@ fn is_third(tx: &Reader<'_>, agent: &Agent, found: &ShownConflict) -> Result<boo
             }
         }
     }
-    // By agent, its last word on the pair.
+    // By agent or model, its last word on the pair.
     let mut words = HashMap::new();
     for (by, judgment) in NearPairs::of(tx).judgments(pair.id)? {
         let judge = by.agent.as_ref().map_or(Ok(None), |it| tx.agent(it))?;
         if judge.is_some_and(|it| it.run == agent.run) {
             return Ok(false);
         }
-        words.insert(by.agent, judgment.verdict);
+        words.insert((by.agent, judgment.model), judgment.verdict);
     }
     let is_against =
         |it: &PairVerdict| matches!(it, PairVerdict::Contradicts | PairVerdict::Replaces);
@@ -188,7 +188,8 @@ fn plan_word(
     }
     let said = NearPairs::of(tx).judgments(found.pair.id)?;
     let own = cx.agent()?.map(|agent| &agent.handle);
-    let last = said.iter().rev().find(|it| it.0.agent.as_ref() == own);
+    let mut words = said.iter().rev().filter(|it| it.1.model.is_none());
+    let last = words.find(|it| it.0.agent.as_ref() == own);
     // Such an answer of a person settled the pair: as it is not settled, that was undone.
     let settles = matches!(verdict, PairVerdict::Compatible | PairVerdict::Replaces);
     let was_undone = judge == JudgeOf::Person && settles;
@@ -204,7 +205,9 @@ fn plan_word(
         PairVerdict::Compatible if judge == JudgeOf::Person => {
             ruled(cx, tx, found, Settle::Dismiss, entries, asked)
         }
-        PairVerdict::Compatible => Ok(Plan::of(entries, reply(found, status))),
+        PairVerdict::Compatible | PairVerdict::Unclear => {
+            Ok(Plan::of(entries, reply(found, status)))
+        }
         // An agent does not overrule what a person decided or undid: its word is only noted.
         _ if is_overruling(cx, tx, found)? => Ok(Plan::of(entries, reply(found, status))),
         PairVerdict::Contradicts | PairVerdict::Replaces => {
@@ -239,6 +242,7 @@ fn judged(found: &ShownConflict, verdict: PairVerdict, asked: &ProposedVerdict) 
     let judgment = PairJudgment {
         id: found.pair.id,
         verdict,
+        model: None,
         why: asked.why.clone(),
     };
     Planned::private(Operation::Judged(judgment), &asked.by).for_answer()
@@ -341,10 +345,7 @@ fn sentence(
     found: &ShownConflict,
     asked: &ProposedVerdict,
 ) -> Result<String, Refusal> {
-    let [a, b] = found
-        .voices
-        .each_ref()
-        .map(|it| quoted(&shorten(it.claim.trim_end_matches('.'), MAX_QUOTED)));
+    let [a, b] = quoted_sides(found);
     let by = match cx.agent()? {
         Some(_) => quoted(&asked.by),
         None => "the user".to_owned(),
@@ -352,8 +353,14 @@ fn sentence(
     Ok(format!("{a} and {b} cannot both hold, says {by}."))
 }
 
+/// Both claims for a sentence, the older first.
+pub(super) fn quoted_sides(found: &ShownConflict) -> [String; 2] {
+    let voices = found.voices.each_ref();
+    voices.map(|it| quoted(&shorten(it.claim.trim_end_matches('.'), MAX_QUOTED)))
+}
+
 /// The representatives of the sides, in the order of the pair's digests.
-fn voices_by_side(found: &ShownConflict) -> [Engram; 2] {
+pub(super) fn voices_by_side(found: &ShownConflict) -> [Engram; 2] {
     let [a, b] = found.voices.clone();
     if found.sides[0] == found.pair.sides[0] {
         [a, b]

@@ -55,6 +55,11 @@ pub struct HashKeys {
 }
 
 impl HashKeys {
+    /// The keys that name one thing: identifiers and files.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.identifiers.iter().chain(&self.files)
+    }
+
     /// The keys that a search must match exactly: identifiers, numbers and files.
     pub fn exact(&self) -> impl Iterator<Item = &String> {
         self.identifiers

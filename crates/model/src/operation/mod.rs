@@ -282,6 +282,9 @@ pub struct PairJudgment {
     pub id: ConflictId,
     /// What was said of its sides.
     pub verdict: PairVerdict,
+    /// The model that said it; `None` for agents and people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The reason that was given; stored beside the journal.
     #[serde(skip)]
     pub why: Option<String>,

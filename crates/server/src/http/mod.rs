@@ -274,7 +274,7 @@ fn http_status(code: Code) -> StatusCode {
         Code::StoreReadOnly | Code::StoreCorrupt | Code::StoreNewer | Code::Internal => {
             StatusCode::INTERNAL_SERVER_ERROR
         }
-        Code::SchemaInvalid => StatusCode::BAD_REQUEST,
+        Code::SchemaInvalid | Code::ModelInvalid => StatusCode::BAD_REQUEST,
     }
 }
 

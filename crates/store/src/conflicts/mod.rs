@@ -12,7 +12,7 @@ use rusqlite::{Row, params};
 
 pub use entries::Attribution;
 pub use list::ListedConflict;
-pub use near_pairs::NearPairs;
+pub use near_pairs::{NearPairs, PairToJudge};
 pub use reports::Report;
 pub(crate) use reports::{REPORTED, RISKS};
 pub(crate) use sides::fill_sides;

@@ -7,6 +7,19 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{Attribution, entries::entry_with_text};
 use crate::{Reader, Result, journal::parse_id};
 
+/// A possible conflict that a model has not judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairToJudge {
+    /// The place of the entry that proposed it.
+    pub seq: u64,
+    /// Its id.
+    pub id: ConflictId,
+    /// Its project.
+    pub project: ProjectId,
+    /// The claims, the older one first.
+    pub claims: [String; 2],
+}
+
 /// Queries about pairs of near claims.
 pub struct NearPairs<'a>(&'a Connection);
 
@@ -54,6 +67,50 @@ impl<'a> NearPairs<'a> {
             .query_row([&agent.0, key], |row| row.get(0))
             .optional()?;
         id.map(|it| parse_id(&it)).transpose()
+    }
+
+    /// The first possible conflict that was proposed after this place, whose claims hold now, and of
+    /// which neither this model nor any agent or person has said anything; pairs of one run only `with_runs`.
+    pub fn next_to_judge(
+        &self,
+        model: &str,
+        after: u64,
+        with_runs: bool,
+        now: Timestamp,
+    ) -> Result<Option<PairToJudge>> {
+        self.0
+            .prepare_cached(
+                "SELECT conflict.first, conflict.id, conflict.project, a.claim, b.claim
+                 FROM conflict
+                 JOIN engram older ON older.id = conflict.older AND older.valid_until IS NULL
+                   AND (older.expires_at IS NULL OR older.expires_at > ?4)
+                 JOIN engram newer ON newer.id = conflict.newer AND newer.valid_until IS NULL
+                   AND (newer.expires_at IS NULL OR newer.expires_at > ?4)
+                 JOIN content a ON a.engram = older.id
+                 JOIN content b ON b.engram = newer.id
+                 WHERE conflict.status = 'possible' AND conflict.first > ?1
+                   AND (?3 OR conflict.run IS NULL)
+                   AND NOT EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
+                     WHERE subject = conflict.id AND kind = 'judged'
+                       AND coalesce(body ->> '$.model', ?2) = ?2)
+                   AND conflict.verdict IS NULL
+                 ORDER BY conflict.first LIMIT 1",
+            )?
+            .query_and_then(
+                params![after as i64, model, with_runs, now.as_microsecond()],
+                |row| {
+                    Ok(PairToJudge {
+                        seq: row.get::<_, i64>(0)? as u64,
+                        id: parse_id(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?,
+                        project: parse_id(
+                            row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?,
+                        )?,
+                        claims: [row.get(3)?, row.get(4)?],
+                    })
+                },
+            )?
+            .next()
+            .transpose()
     }
 
     /// Whether a pair was ever found to be a conflict, and not only proposed.

@@ -26,7 +26,7 @@ use tantivy::{
 };
 
 pub use query::{IndexQuery, SearchMatch, SearchTerms, SearchWeights, TermFrequencies};
-pub use related::{RelatedVersions, RelationKeys};
+pub use related::{Derive, Derived, RelatedVersions};
 
 use jiff::Timestamp;
 
@@ -36,16 +36,18 @@ use crate::{
 };
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
-const VERSION: &str = "index-8";
+const VERSION: &str = "index-9";
 /// Its earlier names.
-const EARLIER: [&str; 7] = [
-    "index-1", "index-2", "index-3", "index-4", "index-5", "index-6", "index-7",
+const EARLIER: [&str; 8] = [
+    "index-1", "index-2", "index-3", "index-4", "index-5", "index-6", "index-7", "index-8",
 ];
 /// The name of its cursor in the home. The index stores a cursor too, in the same commit as the
 /// data; that one is decisive.
 pub const INDEX_FOLLOWER: &str = "index";
 /// The field that holds a version's place in the journal.
 const SEQ: &str = "seq";
+/// The field that holds a version's sketch ([`Derived`]).
+const SKETCH: &str = "sketch";
 /// tantivy's description of an index: its current segments, and how far it has read.
 const META: &str = "meta.json";
 /// tantivy's own minimum.
@@ -70,7 +72,7 @@ pub struct Index {
     checked: Mutex<HashSet<SegmentId>>,
     fields: Fields,
     origin: String,
-    related: RelationKeys,
+    derive: Derive,
 }
 
 /// A stamp of the description of the index. It changes with each write, since each is a new file.
@@ -85,6 +87,7 @@ struct Fields {
     grams: Field,
     said: Field,
     kin: Field,
+    sketch: Field,
 }
 
 /// A term as stored, prefixed by its project. All ids have the same length.
@@ -94,17 +97,17 @@ fn project_term(project: ProjectId, key: &str) -> String {
 
 impl Index {
     /// Opens the index of a home, or creates an empty one. An unreadable index is deleted and
-    /// rebuilt: it holds nothing that the journal lacks. `related` computes the keys under which a
-    /// version is related to others ([`RelatedVersions`]).
-    pub fn open(store: &Store, related: RelationKeys) -> Result<Self> {
+    /// rebuilt: it holds nothing that the journal lacks. `derive` computes what else it stores of a
+    /// version.
+    pub fn open(store: &Store, derive: Derive) -> Result<Self> {
         let folder = Self::folder(store.home());
-        match guarded(|| Self::open_at(&folder, store, related)) {
+        match guarded(|| Self::open_at(&folder, store, derive)) {
             Ok(index) => Ok(index),
             Err(error) if !store.is_writable() => Err(error),
             Err(error) => {
                 tracing::info!(%error, "cannot read the index; rebuilding it");
                 Self::delete(store.home())?;
-                Self::open_at(&folder, store, related)
+                Self::open_at(&folder, store, derive)
             }
         }
     }
@@ -149,7 +152,7 @@ impl Index {
         }
     }
 
-    fn open_at(folder: &Path, store: &Store, related: RelationKeys) -> Result<Self> {
+    fn open_at(folder: &Path, store: &Store, derive: Derive) -> Result<Self> {
         make_private_folder(folder).map_err(|e| StoreError::io(folder, e))?;
         if store.is_writable() {
             Self::delete_earlier(store.home());
@@ -171,7 +174,7 @@ impl Index {
             checked: Mutex::default(),
             fields,
             origin: store.origin().to_string(),
-            related,
+            derive,
         };
         let (cursor, (head, kept)) = (index.cursor()?, head_and_cursor(store)?);
         if cursor > head {
@@ -349,8 +352,12 @@ impl Index {
         let said = hash_keys(&engram.claim, &[], "", &[]);
         let said = said.exact().chain(&said.concepts).chain(&said.words);
         said.for_each(|key| add(fields.said, key));
-        for key in (self.related)(engram) {
+        let derived = (self.derive)(engram);
+        for key in derived.keys {
             document.add_u64(fields.kin, key);
+        }
+        for number in derived.sketch {
+            document.add_u64(fields.sketch, number);
         }
         document
     }
@@ -520,6 +527,7 @@ fn schema() -> (Schema, Fields) {
         grams: builder.add_text_field("grams", keys()),
         said: builder.add_text_field("said", keys()),
         kin: builder.add_u64_field("kin", INDEXED),
+        sketch: builder.add_u64_field(SKETCH, FAST),
     };
     (builder.build(), fields)
 }

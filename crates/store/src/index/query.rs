@@ -12,16 +12,18 @@ use tantivy::{
     schema::{Field, IndexRecordOption},
 };
 
-use super::{Fields, SEQ, guarded, project_term};
+use super::{Fields, SEQ, SKETCH, guarded, project_term};
 use crate::Result;
 
 /// The terms of a query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchTerms {
-    /// Identifiers, numbers and files.
+    /// Identifiers and files.
     pub exact: Vec<String>,
     /// Stems of words.
     pub words: Vec<String>,
+    /// Numbers; they count as words, after `words`.
+    pub numbers: Vec<String>,
     /// Runs of neighbouring words.
     pub grams: Vec<String>,
 }
@@ -32,7 +34,7 @@ pub struct SearchTerms {
 pub struct SearchWeights {
     /// The weights of `exact`.
     pub exact: Vec<u64>,
-    /// The weights of `words`.
+    /// The weights of `words`, then of `numbers`.
     pub words: Vec<u64>,
     /// The weight of each of `grams`.
     pub gram: u64,
@@ -47,14 +49,14 @@ pub struct TermFrequencies {
     pub total: u64,
     /// How many versions have each of `exact`.
     pub exact: Vec<u64>,
-    /// How many versions have each of `words`.
+    /// How many versions have each of `words`, then of `numbers`.
     pub words: Vec<u64>,
     /// How many versions have each of `grams`.
     pub grams: Vec<u64>,
 }
 
 /// A version, and which terms it has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchMatch {
     /// Its place in the journal.
     pub seq: u64,
@@ -62,15 +64,17 @@ pub struct SearchMatch {
     pub exact: usize,
     /// The weight of those.
     pub exact_worth: u64,
-    /// How many of `words` it has.
+    /// How many of `words` and `numbers` it has.
     pub words: usize,
     /// The weight of those.
     pub words_worth: u64,
     /// How many of `grams` it has.
     pub grams: usize,
-    /// How many of `exact` and `words` are in its claim, rather than in its topic, tags or
+    /// How many of `exact`, `words` and `numbers` are in its claim, rather than in its topic, tags or
     /// pointers.
     pub said: usize,
+    /// Its sketch ([`super::Derived`]).
+    pub sketch: Vec<u64>,
 }
 
 /// Where a term occurs in a segment.
@@ -82,7 +86,7 @@ struct SegmentTerms {
     exact: Vec<TermPlace>,
     words: Vec<TermPlace>,
     grams: Vec<TermPlace>,
-    /// The places within claims of `exact`, then of `words`.
+    /// The places within claims of `exact`, then of `words` and `numbers`.
     said: Vec<TermPlace>,
 }
 
@@ -199,10 +203,13 @@ impl SegmentTerms {
         let (_, every) = of(fields.project, &project.to_string())?;
         let mut said = all(fields.said, &terms.exact)?;
         said.extend(all(fields.said, &terms.words)?);
+        said.extend(all(fields.said, &terms.numbers)?);
+        let mut words = all(fields.words, &terms.words)?;
+        words.extend(all(fields.exact, &terms.numbers)?);
         Ok(Self {
             total: every.map_or(0, |it| u64::from(it.doc_freq)),
             exact: all(fields.exact, &terms.exact)?,
-            words: all(fields.words, &terms.words)?,
+            words,
             grams: all(fields.grams, &terms.grams)?,
             said,
         })
@@ -278,7 +285,12 @@ impl SegmentTerms {
             version.words_worth += worth.words[term];
         })?;
         each(&self.grams, &|version, _| version.grams += 1)?;
-        each(&self.said, &|version, _| version.said += 1)
+        each(&self.said, &|version, _| version.said += 1)?;
+        let sketches = segment.fast_fields().u64(SKETCH)?;
+        for (doc, at) in own {
+            found[*at].sketch.extend(sketches.values_for_doc(*doc));
+        }
+        Ok(())
     }
 }
 
@@ -317,7 +329,8 @@ fn walk(
 }
 
 impl SearchWeights {
-    fn of(&self, found: &SearchMatch) -> u64 {
+    /// The weight of all terms that a version has.
+    pub fn of(&self, found: &SearchMatch) -> u64 {
         found.exact_worth + found.words_worth + self.gram * found.grams as u64
     }
 

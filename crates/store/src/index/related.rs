@@ -13,8 +13,17 @@ use crate::Result;
 /// The most versions of a segment that are read under one key.
 const LONG: u64 = 20_000;
 
-/// Computes the keys of a version.
-pub type RelationKeys = fn(&Engram) -> Vec<u64>;
+/// What the opener of the index computes from a version.
+#[derive(Debug, Clone, Default)]
+pub struct Derived {
+    /// The keys under which it is related to others ([`RelatedVersions`]).
+    pub keys: Vec<u64>,
+    /// Numbers that come back with the version as an answer ([`super::SearchMatch`]).
+    pub sketch: Vec<u64>,
+}
+
+/// Computes [`Derived`].
+pub type Derive = fn(&Engram) -> Derived;
 
 /// The index at one moment.
 pub struct RelatedVersions {

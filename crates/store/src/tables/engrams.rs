@@ -47,8 +47,9 @@ pub(crate) const NOT_OVER: &str = "(engram.expires_at IS NULL OR (engram.expires
 pub(crate) const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
      engram.fact_type, engram.durability, engram.topic, engram.recorded_at, engram.valid_from,
      engram.valid_until, engram.expires_at, content.engram IS NULL,
-     engram.id
-     FROM engram LEFT JOIN content ON content.engram = engram.id";
+     engram.id, engram.verified, coalesce(figure.corroborations, 0)
+     FROM engram LEFT JOIN content ON content.engram = engram.id
+     LEFT JOIN figure ON figure.engram = engram.id";
 
 /// The columns that decide whether a version answers a question. They are read for many versions,
 /// the full records for few.
@@ -82,6 +83,10 @@ pub struct Traits {
     pub expires_at: Option<Timestamp>,
     /// Whether its words were erased.
     pub redacted: bool,
+    /// Whether one of its pointers resolved.
+    pub verified: bool,
+    /// How many others said the same.
+    pub corroborations: u64,
 }
 
 impl Traits {
@@ -113,6 +118,8 @@ impl From<&Engram> for Traits {
             valid_until: engram.valid_until,
             expires_at: engram.expires_at,
             redacted: engram.redacted,
+            verified: engram.verified,
+            corroborations: engram.figures.corroborations,
         }
     }
 }
@@ -141,6 +148,8 @@ pub(crate) fn traits(row: &Row<'_>) -> Result<Traits> {
         expires_at: end(11)?,
         redacted: row.get(12)?,
         id: of(row, 13)?,
+        verified: row.get(14)?,
+        corroborations: row.get::<_, i64>(15)? as u64,
     })
 }
 

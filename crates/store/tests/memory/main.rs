@@ -8,7 +8,7 @@ mod fixture;
 use std::alloc::System;
 
 use cap::Cap;
-use engram_store::{Index, SearchTerms};
+use engram_store::{Derived, Index, SearchTerms};
 use fixture::{PROJECT, open, put};
 
 #[global_allocator]
@@ -25,8 +25,8 @@ const LEFT: usize = 128 * 1024;
 fn a_reading_of_the_index_leaves_nothing_behind() {
     let home = tempfile::TempDir::new().unwrap();
     let store = open(home.path());
-    let writes = Index::open(&store, |_| Vec::new()).unwrap();
-    let looks = Index::open(&store, |_| Vec::new()).unwrap();
+    let writes = Index::open(&store, |_| Derived::default()).unwrap();
+    let looks = Index::open(&store, |_| Derived::default()).unwrap();
     let mut before = 0;
     for at in 1..=READINGS.1 {
         put(&store, at, &format!("walnut {at}")).unwrap();

@@ -315,6 +315,7 @@ fn operations_on_conflicts() -> Vec<Operation> {
         Operation::Judged(PairJudgment {
             id: CONFLICT,
             verdict: PairVerdict::Contradicts,
+            model: Some("small".into()),
             why: Some("1 is not 2.".to_owned()),
         }),
         Operation::Conflicted(Box::new(found)),

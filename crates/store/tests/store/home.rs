@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use engram_model::{EngramId, JournalTime};
-use engram_store::{Doorbell, Index, Store, StoreError};
+use engram_store::{Derived, Doorbell, Index, Store, StoreError};
 use rusqlite::Connection;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ fn all_that_is_made_in_a_home_is_private() {
         let store = open(&home);
         put(&store, 1, "one").unwrap();
         Doorbell::open(&home).unwrap().ring();
-        Index::open(&store, |_| Vec::new()).unwrap();
+        Index::open(&store, |_| Derived::default()).unwrap();
         let modes: BTreeMap<_, _> = fs::read_dir(&home)
             .unwrap()
             .map(|it| it.unwrap())

@@ -3,7 +3,9 @@
 use std::fs;
 
 use engram_model::{Code, HashKeys, Refusal, hash_keys};
-use engram_store::{Index, IndexQuery, SearchMatch, SearchTerms, SearchWeights, Store, StoreError};
+use engram_store::{
+    Derived, Index, IndexQuery, SearchMatch, SearchTerms, SearchWeights, Store, StoreError,
+};
 use tempfile::TempDir;
 use ulid::Ulid;
 
@@ -55,8 +57,8 @@ fn an_index_of_another_home_is_more_than_one_record() {
     let store = open(home.path());
     let stranger = Store::open(other.path(), Ulid(2)).unwrap();
     put(&stranger, 1, "A walnut.").unwrap();
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
-    let foreign = Index::open(&stranger, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
+    let foreign = Index::open(&stranger, |_| Derived::default()).unwrap();
     foreign.catch_up(&stranger).unwrap();
     let meta = |home: &TempDir| Index::folder(home.path()).join("meta.json");
     fs::copy(meta(&other), meta(&home)).unwrap();
@@ -73,7 +75,7 @@ fn an_index_of_another_home_is_more_than_one_record() {
 fn small_steps_do_not_pile_up() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
     for at in 1..=120 {
         put(&store, at, &format!("walnut {at}")).unwrap();
         assert_eq!(index.catch_up(&store).unwrap(), at as u64);
@@ -90,7 +92,7 @@ fn small_steps_do_not_pile_up() {
     // An index that is built at once gives the same.
     drop(index);
     Index::delete(store.home()).unwrap();
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
     assert_eq!(index.catch_up(&store).unwrap(), 120);
     assert_eq!(find(&index, "walnut", 50), newest);
 }
@@ -100,7 +102,7 @@ fn small_steps_do_not_pile_up() {
 fn what_is_erased_leaves_the_index() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
     for (round, others) in [0, 3, 30].into_iter().enumerate() {
         for read_between in [true, false] {
             let number = (round * 1_000 + usize::from(read_between) * 100) as u128 + 1;
@@ -127,8 +129,8 @@ fn two_who_have_it_open_take_turns() {
     let home = TempDir::new().unwrap();
     let stores = [open(home.path()), open(home.path())];
     let indexes = [
-        Index::open(&stores[0], |_| Vec::new()).unwrap(),
-        Index::open(&stores[1], |_| Vec::new()).unwrap(),
+        Index::open(&stores[0], |_| Derived::default()).unwrap(),
+        Index::open(&stores[1], |_| Derived::default()).unwrap(),
     ];
     std::thread::scope(|scope| {
         for at in 0..2 {
@@ -155,7 +157,7 @@ fn a_search_finds_what_a_plain_count_finds() {
     const WORDS: [&str; 6] = ["walnut", "cedar", "max_retries", "birch", "42", "maple"];
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
     let mut keys = Vec::new();
     for number in 1..=64u128 {
         let own = WORDS.iter().enumerate();
@@ -178,13 +180,16 @@ fn a_search_finds_what_a_plain_count_finds() {
     ] {
         let terms = hash_keys(asked, &[], "", &[]);
         let terms = SearchTerms {
-            exact: terms.exact().cloned().collect(),
+            exact: terms.names().cloned().collect(),
             words: terms.words,
+            numbers: terms.numbers,
             grams: terms.grams,
         };
         let worth = SearchWeights {
             exact: (0..terms.exact.len() as u64).map(|it| 10 + it).collect(),
-            words: (0..terms.words.len() as u64).map(|it| 1 + it * 2).collect(),
+            words: (0..(terms.words.len() + terms.numbers.len()) as u64)
+                .map(|it| 1 + it * 2)
+                .collect(),
             gram: 1,
             floor,
         };
@@ -199,11 +204,16 @@ fn a_search_finds_what_a_plain_count_finds() {
         }
         let frequencies = look.frequencies();
         assert_eq!(frequencies.total, 64);
-        for (word, count) in terms.words.iter().zip(frequencies.words) {
-            let having = keys.iter().filter(|it| it.words.contains(word)).count();
+        let words = terms.words.iter().chain(&terms.numbers);
+        for (word, count) in words.zip(frequencies.words) {
+            let having = keys.iter().filter(|it| has_word(it, word)).count();
             assert_eq!(count, having as u64, "{word}");
         }
     }
+}
+
+fn has_word(keys: &HashKeys, word: &String) -> bool {
+    keys.words.contains(word) || keys.numbers.contains(word)
 }
 
 fn match_plainly(
@@ -218,14 +228,15 @@ fn match_plainly(
             ..SearchMatch::default()
         };
         for (key, worth) in terms.exact.iter().zip(&worth.exact) {
-            if keys.exact().any(|own| own == key) {
+            if keys.names().any(|own| own == key) {
                 found.exact += 1;
                 found.exact_worth += worth;
                 found.said += 1;
             }
         }
-        for (key, worth) in terms.words.iter().zip(&worth.words) {
-            if keys.words.contains(key) {
+        let words = terms.words.iter().chain(&terms.numbers);
+        for (key, worth) in words.zip(&worth.words) {
+            if has_word(keys, key) {
                 found.words += 1;
                 found.words_worth += worth;
                 found.said += 1;
@@ -248,13 +259,13 @@ fn match_plainly(
 fn deleted_under_another() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let theirs = Index::open(&store, |_| Vec::new()).unwrap();
+    let theirs = Index::open(&store, |_| Derived::default()).unwrap();
     put(&store, 1, "walnut one").unwrap();
     theirs.catch_up(&store).unwrap();
     Index::delete(store.home()).unwrap();
     assert!(look(&theirs, "walnut").is_err());
     assert!(theirs.catch_up(&store).is_err());
-    let ours = Index::open(&store, |_| Vec::new()).unwrap();
+    let ours = Index::open(&store, |_| Derived::default()).unwrap();
     assert_eq!(look(&ours, "walnut").unwrap().indexed(), 0);
     put(&store, 2, "walnut two").unwrap();
     assert_eq!(theirs.catch_up(&store).unwrap(), 2, "the new index is used");
@@ -271,13 +282,13 @@ fn one_that_is_begun_anew_is_behind() {
     let store = open(home.path());
     put(&store, 1, "walnut").unwrap();
     assert!(Index::is_behind(&store).unwrap());
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
     index.catch_up(&store).unwrap();
     assert!(!Index::is_behind(&store).unwrap());
     drop(index);
     Index::delete(store.home()).unwrap();
     assert!(Index::is_behind(&store).unwrap());
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
     assert!(
         Index::is_behind(&store).unwrap(),
         "the index exists and is empty"
@@ -320,7 +331,7 @@ fn reading_on_ends_while_others_write() {
     let home = TempDir::new().unwrap();
     let (store, writing) = (open(home.path()), open(home.path()));
     put(&store, 1, "walnut").unwrap();
-    let index = Index::open(&store, |_| Vec::new()).unwrap();
+    let index = Index::open(&store, |_| Derived::default()).unwrap();
     let is_done = std::sync::atomic::AtomicBool::new(false);
     let order = std::sync::atomic::Ordering::Relaxed;
     let written = std::thread::scope(|scope| {
@@ -350,7 +361,11 @@ fn reading_on_ends_while_others_write() {
 fn versions_are_found_by_the_keys_that_were_given() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let index = Index::open(&store, |it| vec![it.claim.len() as u64, 7_000]).unwrap();
+    let index = Index::open(&store, |it| Derived {
+        keys: vec![it.claim.len() as u64, 7_000],
+        ..Derived::default()
+    })
+    .unwrap();
     for at in 1..=60 {
         let claim = if at % 2 == 0 { "even" } else { "odd" };
         put(&store, at, claim).unwrap();

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use engram_model::{EngramId, Operation, Record, operation::Event};
-use engram_store::{Store, StoreError, recover};
+use engram_store::{Derived, Store, StoreError, recover};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use ulid::Ulid;
@@ -252,7 +252,7 @@ fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
     let home = TempDir::new().unwrap();
     fill(home.path());
     let store = open(home.path());
-    let index = engram_store::Index::open(&store, |_| Vec::new()).unwrap();
+    let index = engram_store::Index::open(&store, |_| Derived::default()).unwrap();
     index.catch_up(&store).unwrap();
     drop((index, store));
     empty(home.path());

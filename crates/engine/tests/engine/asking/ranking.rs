@@ -456,13 +456,13 @@ fn ties_are_broken_the_same_way_each_time() {
         };
         engine.put(who, draft).unwrap().id
     };
-    let global = put(&USER, "Parsers are slow, one.", 1.0, Scope::Global);
-    let org = put(&USER, "Parsers are slow, two.", 1.0, Scope::Org);
-    let old = put(&ada, "Parsers are slow, three.", 1.0, Scope::Project);
+    let global = put(&USER, "Parsers are slow, 1.", 1.0, Scope::Global);
+    let org = put(&USER, "Parsers are slow, 2.", 1.0, Scope::Org);
+    let old = put(&ada, "Parsers are slow, 3.", 1.0, Scope::Project);
     sandbox.clock.turn(1);
-    let unsure = put(&ada, "Parsers are slow, four.", 0.2, Scope::Project);
-    let sure = put(&ada, "Parsers are slow, five.", 0.9, Scope::Project);
-    let own = put(&ada, "Parsers are slow, six.", 0.1, Scope::Run);
+    let unsure = put(&ada, "Parsers are slow, 4.", 0.2, Scope::Project);
+    let sure = put(&ada, "Parsers are slow, 5.", 0.9, Scope::Project);
+    let own = put(&ada, "Parsers are slow, 6.", 0.1, Scope::Run);
     let expected = [own, sure, unsure, old, org, global];
     for _ in 0..3 {
         let found: Vec<_> = engine

@@ -6,5 +6,4 @@ mod due;
 mod gate;
 mod near;
 mod series;
-mod slow_judge;
 mod visibility;

@@ -2,3 +2,4 @@
 
 mod anchors;
 mod indexing;
+mod models;

@@ -1,0 +1,58 @@
+//! `engram models`: choosing models, and what is printed of them.
+
+use serde_json::json;
+
+use crate::fixture::Sandbox;
+
+#[test]
+fn a_language_model_is_chosen_listed_and_turned_off() {
+    let sandbox = Sandbox::new();
+    let off = json!({ "models": [
+        {
+            "task": "nli", "name": null, "version": null, "state": "off", "why": null,
+            "how": "engram models use nli FOLDER --runtime LIBRARY",
+        },
+        {
+            "task": "llm", "name": null, "version": null, "state": "off", "why": null,
+            "how": "engram models use llm URL --model NAME",
+        },
+    ] });
+    assert_eq!(sandbox.json(&["models"]), off);
+    let far = "https://api.example.com/v1";
+    let chosen = sandbox.json(&["models", "use", "llm", far, "--model", "large"]);
+    assert_eq!(
+        chosen["models"][1],
+        json!({
+            "task": "llm", "name": "large", "version": null, "state": "on",
+            "why": "sends pairs of near claims to https://api.example.com/v1",
+            "how": "engram models off llm",
+        })
+    );
+    for (args, code) in [
+        (&["models", "use", "llm", far][..], "SCHEMA_INVALID"),
+        (&["models", "use", "nli", "/nowhere"], "SCHEMA_INVALID"),
+        (
+            &["models", "use", "nli", "/nowhere", "--runtime", "/nowhere"],
+            "MODEL_INVALID",
+        ),
+        (
+            &[
+                "models",
+                "use",
+                "llm",
+                "http://api.example.com",
+                "--model",
+                "large",
+            ],
+            "MODEL_INVALID",
+        ),
+    ] {
+        let ran = sandbox.run(args);
+        assert!(ran.code == Some(1) && ran.err.contains(code), "{ran:?}");
+        assert_eq!(sandbox.json(&["models", "list"]), chosen);
+    }
+    let text = sandbox.run(&["models"]).out;
+    assert!(text.contains("nli  off"), "{text}");
+    assert!(text.contains("llm  on      large; sends pairs"), "{text}");
+    assert_eq!(sandbox.json(&["models", "off", "llm"]), off);
+}

@@ -1,0 +1,111 @@
+//! A sketch of a claim: what an index keeps to tell how near the claim is to a question.
+
+use super::{COLUMNS, Gist, meaning, weight_at_length};
+
+/// How many words a claim has, and what they mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClaimSketch {
+    words: u8,
+    /// A vector of length 127, or zero if the table knows none of the words.
+    meaning: [i8; COLUMNS],
+}
+
+impl Default for ClaimSketch {
+    fn default() -> Self {
+        Self {
+            words: 0,
+            meaning: [0; COLUMNS],
+        }
+    }
+}
+
+impl ClaimSketch {
+    /// Sketches a claim or a question. Words weigh what they weigh in general, so that a sketch does
+    /// not depend on the home.
+    pub fn of(text: &str) -> Self {
+        let gist = Gist::of(text);
+        let words = gist.words.iter().map(|it| (it, it.rarity));
+        Self {
+            words: gist.words.len().min(usize::from(u8::MAX)) as u8,
+            meaning: meaning(words).map(|it| (it * 127.0).round() as i8),
+        }
+    }
+
+    /// The sketch as an index stores it: nine numbers.
+    pub fn to_numbers(self) -> Vec<u64> {
+        let eight = |part: &[i8]| {
+            let byte = |sum: u64, it: &i8| sum << 8 | u64::from(it.cast_unsigned());
+            part.iter().fold(0, byte)
+        };
+        let meaning = self.meaning.chunks(8).map(eight);
+        std::iter::once(u64::from(self.words))
+            .chain(meaning)
+            .collect()
+    }
+
+    /// Reads what [`ClaimSketch::to_numbers`] wrote; an empty sketch from anything else.
+    pub fn from_numbers(numbers: &[u64]) -> Self {
+        let Some((words, meaning)) = numbers.split_first() else {
+            return Self::default();
+        };
+        let mut sketch = Self {
+            words: (*words).min(u64::from(u8::MAX)) as u8,
+            ..Self::default()
+        };
+        let bytes = meaning.iter().flat_map(|it| it.to_be_bytes());
+        for (number, byte) in sketch.meaning.iter_mut().zip(bytes) {
+            *number = byte.cast_signed();
+        }
+        sketch
+    }
+
+    /// Whether the table knows any of its words.
+    pub fn has_meaning(&self) -> bool {
+        self.meaning.iter().any(|it| *it != 0)
+    }
+
+    /// How close the meanings of two texts are, from 0 to 1.
+    pub fn closeness(&self, other: &Self) -> f32 {
+        let both = self.meaning.iter().zip(&other.meaning);
+        let sum: i32 = both.map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+        (sum as f32 / (127.0 * 127.0)).clamp(0.0, 1.0)
+    }
+
+    /// The factor for each word that a question shares with the claim: a word says more of a short
+    /// claim. 1 for a claim of usual length.
+    pub fn word_factor(&self) -> f32 {
+        weight_at_length(f32::from(self.words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sketch_is_stored_and_read_as_it_was() {
+        for text in [
+            "",
+            "The relay retries three times.",
+            "\u{1F980} \0",
+            &"word ".repeat(5_000),
+        ] {
+            let sketch = ClaimSketch::of(text);
+            assert_eq!(
+                ClaimSketch::from_numbers(&sketch.to_numbers()),
+                sketch,
+                "{text}"
+            );
+        }
+        let [relay, other] = ["The relay retries.", "Nine green bottles"].map(ClaimSketch::of);
+        assert!(relay.closeness(&relay) > 0.98 && relay.closeness(&other) < 0.5);
+        assert!(
+            relay.word_factor()
+                > ClaimSketch::of(&"one two three four five six seven eight".repeat(3))
+                    .word_factor()
+        );
+        for strange in [&[][..], &[u64::MAX], &[u64::MAX; 40]] {
+            assert!((0.0..=1.0).contains(&ClaimSketch::from_numbers(strange).closeness(&relay)));
+        }
+    }
+}

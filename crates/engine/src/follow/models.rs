@@ -1,0 +1,228 @@
+//! Models as judges: one process of a home asks the models that the user chose about possible
+//! conflicts, one pair at a time, and records each word. So each model judges a pair once, also after
+//! a restart. No lock of the home is held while a model thinks. Without models, nothing is loaded.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc::Sender},
+    time::Duration,
+};
+
+use engram_meaning::{CrossEncoder, Judgement, LanguageModel, ModelError, load_runtime};
+use engram_model::{PairVerdict, Refusal, Tier};
+use engram_store::{NearPairs, PairToJudge, StoreError, open_private};
+
+use crate::{
+    Engine,
+    context::Context,
+    follow::{Follower, Woken},
+    home::models::{EndpointModel, FolderModel, Models},
+    verdicts::by_model::{self, ModelWord},
+};
+
+/// How long a language model may think about one pair.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A classifier calls a pair a contradiction, or the same, from these scores on
+/// (docs/decisions/0027-models-answer-like-agents.md).
+const CONTRADICTS: f32 = 0.75;
+const SAME: f32 = 0.85;
+/// The file that the judging process locks.
+const LOCK: &str = "models.lock";
+
+/// The follower that asks models.
+pub(crate) struct ModelFollower {
+    own: Sender<Woken>,
+    home: PathBuf,
+    /// Locked while this process judges.
+    _lock: File,
+    chosen: Models,
+    judges: Vec<ModelJudge>,
+}
+
+struct ModelJudge {
+    name: String,
+    model: JudgeKind,
+    /// Pairs up to this place of the journal were asked about.
+    asked: u64,
+}
+
+enum JudgeKind {
+    Classifier(Box<CrossEncoder>),
+    Language(LanguageModel),
+}
+
+impl Follower for ModelFollower {
+    const NAME: &'static str = "models";
+    type Patience = ();
+
+    fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
+        let home = engine.store.home().to_owned();
+        if Models::read(&home)? == Models::default() {
+            return Ok(None);
+        }
+        let Some(lock) = lock(&home)? else {
+            return Ok(None);
+        };
+        let mut follower = Self {
+            own: own.clone(),
+            home,
+            _lock: lock,
+            chosen: Models::default(),
+            judges: Vec::new(),
+        };
+        follower.wake(engine, Vec::new())?;
+        Ok(Some(follower))
+    }
+
+    fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
+        let chosen = Models::read(&self.home)?;
+        if chosen != self.chosen {
+            self.judges = load_judges(&chosen);
+            self.chosen = chosen;
+        }
+        let cx = Context::for_engine(engine);
+        for at in 0..self.judges.len() {
+            let judge = self.judges.get_mut(at);
+            if judge.map_or(Ok(false), |it| it.judge_next(&cx, &self.chosen))? {
+                // New messages are read after each pair, since a model may take a minute.
+                let _ = self.own.send(Woken::Bell);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ModelJudge {
+    /// Asks about the next pair; returns whether there may be more.
+    fn judge_next(&mut self, cx: &Context<'_>, chosen: &Models) -> Result<bool, Refusal> {
+        let (store, now) = (&cx.engine.store, cx.engine.world.now());
+        let next = store.read(|tx| {
+            NearPairs::of(tx).next_to_judge(&self.name, self.asked, self.is_here(), now)
+        })?;
+        let Some(pair) = next else {
+            return Ok(false);
+        };
+        match self.ask(&pair) {
+            Ok(word) => {
+                // It may have been turned off while it was thinking.
+                if Models::read(store.home())? != *chosen {
+                    return Ok(true);
+                }
+                by_model::record_word(cx, pair.project, pair.id, &word)?;
+            }
+            Err(why) => {
+                tracing::warn!(model = self.name, %why, "a model gave no verdict");
+                if is_of_the_endpoint(&why) {
+                    return Ok(false);
+                }
+            }
+        }
+        self.asked = pair.seq;
+        Ok(true)
+    }
+
+    /// Whether it runs on this machine: what belongs to a run is not sent anywhere else.
+    fn is_here(&self) -> bool {
+        match &self.model {
+            JudgeKind::Classifier(_) => true,
+            JudgeKind::Language(model) => model.is_local(),
+        }
+    }
+
+    fn ask(&mut self, pair: &PairToJudge) -> Result<ModelWord, ModelError> {
+        let [a, b] = &pair.claims;
+        let word = |tier, verdict, sure: f64, why: Option<String>| ModelWord {
+            model: self.name.clone(),
+            tier,
+            verdict,
+            sure: (sure * 100.0).round() / 100.0,
+            why,
+        };
+        match &mut self.model {
+            JudgeKind::Language(model) => {
+                let said = model.judge(a, b, PATIENCE)?;
+                let verdict = match said.judgement {
+                    Judgement::Contradiction => PairVerdict::Contradicts,
+                    Judgement::Compatible => PairVerdict::Compatible,
+                    Judgement::Same => PairVerdict::Same,
+                    Judgement::Unclear => PairVerdict::Unclear,
+                };
+                let why = Some(said.why).filter(|it| !it.is_empty());
+                Ok(word(Tier::Llm, verdict, said.sure, why))
+            }
+            JudgeKind::Classifier(model) => {
+                // Either may be the premise.
+                let pairs = [(a.as_str(), b.as_str()), (b.as_str(), a.as_str())];
+                let scores = model.judge(&pairs)?;
+                let most = |of: fn(&engram_meaning::Scores) -> f32| {
+                    scores.iter().map(of).fold(0.0, f32::max)
+                };
+                let least = scores.iter().map(|it| it.entailment).fold(1.0, f32::min);
+                let contradiction = most(|it| it.contradiction);
+                let (verdict, sure) = match (contradiction, least) {
+                    (sure, _) if sure >= CONTRADICTS => (PairVerdict::Contradicts, sure),
+                    (_, sure) if sure >= SAME => (PairVerdict::Same, sure),
+                    _ => (PairVerdict::Unclear, 1.0 - contradiction),
+                };
+                Ok(word(Tier::Nli, verdict, f64::from(sure), None))
+            }
+        }
+    }
+}
+
+/// Whether a model failed for a reason that is not about the pair: it is asked again after the next
+/// change. About a pair that it refuses, or on which it takes too long, the next process asks again.
+fn is_of_the_endpoint(why: &ModelError) -> bool {
+    match why {
+        ModelError::Unreachable(_) => true,
+        ModelError::Status(status) => !matches!(status, 400 | 413 | 422),
+        _ => false,
+    }
+}
+
+/// The right to judge; `None` while another process has it.
+fn lock(home: &Path) -> Result<Option<File>, Refusal> {
+    let path = home.join(LOCK);
+    let failed = |source| StoreError::Io {
+        path: path.clone(),
+        source,
+    };
+    let file = open_private(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(failed(error).into()),
+    }
+}
+
+/// Loads what was chosen. A model that cannot be loaded is left out, and the log says why; so does
+/// `engram models`.
+fn load_judges(chosen: &Models) -> Vec<ModelJudge> {
+    let nli = chosen.nli.as_ref().map(load_classifier);
+    let llm = chosen.llm.as_ref().map(connect);
+    let judge = |loaded: Result<ModelJudge, ModelError>| {
+        loaded
+            .inspect_err(|why| tracing::warn!(%why, "a model is not used"))
+            .ok()
+    };
+    [nli, llm].into_iter().flatten().filter_map(judge).collect()
+}
+
+fn load_classifier(chosen: &FolderModel) -> Result<ModelJudge, ModelError> {
+    load_runtime(&chosen.runtime)?;
+    let model = CrossEncoder::load(&chosen.folder)?;
+    Ok(ModelJudge {
+        name: format!("{} {}", model.info().name, model.info().version),
+        model: JudgeKind::Classifier(Box::new(model)),
+        asked: 0,
+    })
+}
+
+fn connect(chosen: &EndpointModel) -> Result<ModelJudge, ModelError> {
+    Ok(ModelJudge {
+        name: chosen.model.clone(),
+        model: JudgeKind::Language(chosen.connect()?),
+        asked: 0,
+    })
+}

@@ -1,0 +1,88 @@
+//! What a model says of a possible conflict. Its word has the weight of an agent's: it raises a
+//! conflict without a report and without effect on the gate, until a person, or a root agent that
+//! wrote neither side, agrees. It closes and hides nothing, and never overrules anybody.
+
+use engram_gateway::quoted;
+use engram_model::{
+    ConflictId, ConflictStatus, Operation, PairVerdict, ProjectId, Refusal, Scope, Tier,
+    operation::PairJudgment,
+};
+use engram_store::NearPairs;
+
+use crate::{
+    conflicts::conflict_view::visible_conflict,
+    context::{
+        ActiveProject, Context,
+        names::ENGINE,
+        plan::{Plan, Planned},
+        screen::screen_text,
+    },
+    decide,
+    verdicts::judge::{quoted_sides, voices_by_side},
+};
+
+/// The word of a model on a pair.
+pub(crate) struct ModelWord {
+    /// Its name, with its version if it has one.
+    pub(crate) model: String,
+    pub(crate) tier: Tier,
+    pub(crate) verdict: PairVerdict,
+    /// How sure it is, from 0 to 1.
+    pub(crate) sure: f64,
+    pub(crate) why: Option<String>,
+}
+
+/// Records a model's word on a pair, unless the pair ended meanwhile, or an agent or a person answered.
+/// A reason that looks like a credential is left out.
+pub(crate) fn record_word(
+    cx: &Context<'_>,
+    project: ProjectId,
+    id: ConflictId,
+    word: &ModelWord,
+) -> Result<(), Refusal> {
+    let visibility = cx.visibility_in(project)?;
+    // The endpoint may send back what it was sent, or worse.
+    let is_clean = |why: &String| screen_text("the reason", why).is_ok();
+    let why = word.why.clone().filter(is_clean);
+    decide::plan_and_commit(cx, &ActiveProject::of(project), |tx, _| {
+        let clock = cx.engine.world.now();
+        let pair = tx.conflict(id)?.filter(|it| it.project == project);
+        let found = pair.map_or(Ok(None), |pair| {
+            visible_conflict(tx, pair, &visibility, clock)
+        })?;
+        let is_own = |status| status == ConflictStatus::Possible;
+        let Some(found) = found.filter(|it| it.pair.id == id && is_own(it.conflict.status)) else {
+            return Ok(Plan::of(Vec::new(), ()));
+        };
+        // Somebody decided, or answered, and the model is too late.
+        let said = NearPairs::of(tx).judgments(id)?;
+        let is_answer =
+            |it: &PairJudgment| it.model.is_none() || it.model.as_ref() == Some(&word.model);
+        if found.pair.verdict.is_some() || said.iter().any(|it| is_answer(&it.1)) {
+            return Ok(Plan::of(Vec::new(), ()));
+        }
+        let judgment = PairJudgment {
+            id,
+            verdict: word.verdict,
+            model: Some(word.model.clone()),
+            why: why.clone(),
+        };
+        let mut entries = vec![Planned::private(Operation::Judged(judgment), ENGINE)];
+        if word.verdict == PairVerdict::Contradicts
+            && let Some(mut known) = tx.contradiction(found.pair.last)?
+        {
+            let [a, b] = quoted_sides(&found);
+            let by = quoted(&word.model);
+            known.why = format!("{a} and {b} cannot both hold, says the model {by}.");
+            (known.tier, known.score) = (word.tier, Some(word.sure));
+            let [one, two] = voices_by_side(&found);
+            known.engrams = [one.id, two.id];
+            known.id = id;
+            let is_shareable = [&one, &two].iter().all(|it| it.scope != Scope::Run);
+            let raised = Operation::Conflicted(Box::new(known));
+            entries.push(Planned::new(raised, ENGINE, is_shareable));
+        }
+        Ok(Plan::of(entries, ()))
+    })?;
+    Ok(())
+}

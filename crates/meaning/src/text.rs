@@ -1,0 +1,47 @@
+//! Makes foreign text safe to show.
+
+/// The printable characters of a text, at most `most` of them. Line breaks and tabs become spaces;
+/// other control characters, and those that reorder or hide text, disappear.
+pub(crate) fn printable(text: &str, most: usize) -> String {
+    text.chars()
+        .map(|it| {
+            if matches!(it, '\n' | '\r' | '\t') {
+                ' '
+            } else {
+                it
+            }
+        })
+        .filter(|it| !it.is_control() && !hides(*it))
+        .take(most)
+        .collect::<String>()
+        .trim()
+        .to_owned()
+}
+
+fn hides(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_controls_a_screen_is_left_out() {
+        for (text, expected) in [
+            ("plain", "plain"),
+            ("  two\nlines\t", "two lines"),
+            ("\u{1b}[31mred\u{7}", "[31mred"),
+            ("ab\u{202e}cd\u{200b}", "abcd"),
+            ("naïve 🦀", "naïve 🦀"),
+        ] {
+            assert_eq!(printable(text, 20), expected, "{text:?}");
+        }
+        assert_eq!(printable("abcdef", 3), "abc");
+    }
+}
