@@ -1,12 +1,12 @@
 //! Today: what is new in all repositories, and the way there.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     conflicts::disagree,
     dashboard::{
         access::is_clean,
-        hands::{BOTH, ENTER, Hand},
+        hands::{BOTH, ENTER, Hand, is_read, notice},
         looks::Looks,
         shop::Shop,
     },
@@ -37,6 +37,41 @@ fn the_worst_conflict_of_another_repository_takes_two_steps() {
         assert_eq!(counted.take(), 2);
         let shown = window.attribute("[data-testid=conflict-read]", "data-conflict");
         assert_eq!(Value::from(shown), worst);
+    }
+}
+
+/// A claim that is about to end is found where a person looks, and one key renews it.
+#[test]
+fn a_claim_that_ends_soon_is_found_and_renewed() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let sandbox = Sandbox::open();
+        let engram = sandbox.shop.engram();
+        engram.put(&[
+            json!({"claim": "The gateway is in maintenance.", "topic": "payments/ledger",
+                "ttl": "PT6H", "agent": "ada", "pointers": ["repo:src/retry.rs#L9-L15@HEAD"]}),
+        ]);
+        let window = sandbox.showing("[data-testid=feed-row]");
+        window.go(hand, "today");
+        window.find("[data-what=ending][aria-selected=true]");
+        window.by(hand, ENTER, "news-go");
+        // It comes before all topics, and says when it ends.
+        window.find("[data-testid=ends]");
+        assert_eq!(window.text("[data-testid=topic] b"), "Ends soon");
+        assert_eq!(window.text("[data-testid=ends]"), "ends in 5 h");
+        window.find("[data-testid=renew]");
+        let id = window.attribute("[data-testid=engram]", "data-id");
+        match hand {
+            Hand::Keys => window.shift('l'),
+            Hand::Mouse => window.click("[data-testid=renew]"),
+        }
+        window.wait(&notice("Renewed: it holds for 6 h from now"));
+        window.wait(&format!("!({})", is_read(&id)));
+        let renewed = window.attribute("[data-testid=engram]", "data-id");
+        let told = engram.json(&["get", &renewed]);
+        assert_eq!(told["provenance"]["created_by"], "ada");
+        assert_eq!(told["supersedes"], json!(id));
+        assert_eq!(told["ttl"], "PT6H");
     }
 }
 

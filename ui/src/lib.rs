@@ -25,6 +25,7 @@ pub mod selection;
 pub mod steps;
 pub mod suggestion;
 pub mod tags;
+pub mod timeline;
 pub mod wording;
 pub mod words;
 

@@ -13,6 +13,9 @@ use crate::{
 /// Longest link that is read, in bytes: a path may take 4,096.
 const MAX_ADDRESS: usize = 6_000;
 
+/// How an address names a list that is shown as a timeline.
+const TIMELINE: &str = "timeline";
+
 /// A place in the window: a view of a repository, and the open item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
@@ -24,6 +27,8 @@ pub struct Route {
     pub remote: Option<String>,
     /// Which engrams are listed.
     pub filter: Filter,
+    /// Whether the list is shown as a timeline.
+    pub is_timeline: bool,
     /// The name of the open item.
     pub open: Option<String>,
     /// What the address names that does not exist.
@@ -46,6 +51,7 @@ impl Default for Route {
             repository: None,
             remote: None,
             filter: Filter::default(),
+            is_timeline: false,
             open: None,
             missing: None,
         }
@@ -102,6 +108,7 @@ impl Route {
                 "since" => filter.since = midnight(value, offset),
                 "until" => filter.until = end_of_day(value, offset),
                 "at" => filter.held_at = value.parse().ok(),
+                "as" => self.is_timeline = value == TIMELINE,
                 _ => {}
             }
         }
@@ -111,6 +118,7 @@ impl Route {
     fn of_its_view(mut self) -> Self {
         let tells_of_the_past = self.view().tells_of_the_past;
         self.filter.held_at = self.filter.held_at.filter(|_| tells_of_the_past);
+        self.is_timeline &= self.view().timeline.is_some();
         self
     }
 
@@ -124,11 +132,12 @@ impl Route {
             link.push_str(&name.replace('/', "%2F"));
         }
         let at = self.filter.held_at.map(|at| ("at", at.to_string()));
+        let shape = self.is_timeline.then(|| ("as", TIMELINE.to_owned()));
         // A path means nothing on another machine, and reveals who made the link.
         let path = || self.repository.as_ref().map(|it| ("repo", it.clone()));
         let remote = self.remote.as_ref().map(|it| ("remote", it.clone()));
         let repository = remote.or_else(path);
-        for (at, (key, value)) in at.into_iter().chain(repository).enumerate() {
+        for (at, (key, value)) in at.into_iter().chain(shape).chain(repository).enumerate() {
             link.push_str(if at == 0 { "?" } else { "&" });
             link.push_str(key);
             link.push('=');
@@ -207,6 +216,7 @@ impl Route {
             pairs.push(("ended", if ended { "yes" } else { "no" }.to_owned()));
         }
         pairs.extend(filter.health.iter().map(|it| ("health", it.to_string())));
+        pairs.extend(self.is_timeline.then(|| ("as", TIMELINE.to_owned())));
         pairs.extend(filter.held_at.map(|at| ("at", at.to_string())));
         pairs.extend(filter.since.map(|at| ("since", date_of(at, offset))));
         pairs.extend(filter.until.map(|at| ("until", last_day(at, offset))));
@@ -271,6 +281,8 @@ mod tests {
             "?q=%C3%A9%F0%9F%A6%80",
             "?view=knowledge",
             "?view=knowledge&topic=wallet&at=2026-11-20T09:00:07.000123Z",
+            "?view=knowledge&as=timeline",
+            "?view=knowledge&kind=risk&as=timeline&at=2026-11-20T09:00:00Z",
         ] {
             let route = Route::parse(query, HERE);
             assert_eq!(route.query(HERE), query);
@@ -316,6 +328,15 @@ mod tests {
             ),
             // Only the knowledge view shows another time.
             ("engram://feed?at=2026-11-20T09:00:00Z".to_owned(), here("")),
+            ("engram://feed?as=timeline".to_owned(), here("")),
+            (
+                format!("engram://knowledge/{ID}?as=timeline"),
+                here(&format!("?view=knowledge&as=timeline&id={ID}")),
+            ),
+            (
+                "engram://knowledge?as=cloud".to_owned(),
+                here("?view=knowledge"),
+            ),
             (
                 "engram://knowledge?at=then".to_owned(),
                 here("?view=knowledge"),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     feed::EngramList,
-    words::{self, State},
+    words::{self, State, ending},
 };
 
 /// An action on one claim or several.
@@ -22,6 +22,8 @@ pub enum ClaimAction {
     Deny,
     /// Unknown: asks agents.
     Ask,
+    /// Lets those that have a ttl hold for it again.
+    Renew,
     /// Forgets all.
     Forget,
 }
@@ -30,11 +32,13 @@ impl ClaimAction {
     /// Whether it applies to this engram, which still holds.
     pub fn fits(self, engram: &Engram) -> bool {
         // The report of a conflict ends with a verdict on the conflict.
-        let is_drifted = words::is_drifted(engram) && words::reported_conflict(engram).is_none();
+        let is_report = words::reported_conflict(engram).is_some();
+        let is_drifted = words::is_drifted(engram) && !is_report;
         match self {
             Self::Confirm => is_drifted && words::can_repin(engram),
             Self::Deny => is_drifted,
             Self::Ask => is_drifted && engram.asked.is_none(),
+            Self::Renew => ending::is_renewable(engram) && !is_report,
             Self::Forget => true,
         }
     }

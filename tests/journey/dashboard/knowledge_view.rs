@@ -1,5 +1,5 @@
-//! The knowledge view in a browser: what holds, by topic; what held at an earlier time, which
-//! cannot be changed; and the ways there and back, by keys and by mouse.
+//! The knowledge view in a browser: what holds, by topic; when claims held, on a timeline; what held
+//! at an earlier time, which cannot be changed; and the ways there and back, by keys and by mouse.
 
 use serde_json::json;
 
@@ -146,6 +146,76 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
     });
 }
 
+/// Returns the element of a version on the timeline.
+fn bar(id: &str) -> String {
+    format!("[data-testid=bar][data-id=\"{id}\"]")
+}
+
+/// Whether this many bars are on the screen.
+fn bars(count: usize) -> String {
+    format!("document.querySelectorAll('[data-testid=bar]:not([hidden])').length === {count}")
+}
+
+#[test]
+fn a_timeline_shows_when_claims_held_and_hands_over() {
+    both_hands(Stage::corrected, |(stage, versions), hand| {
+        let Stage { shop, window, .. } = stage;
+        open(window, hand);
+        window.wait(&rows(8));
+        let shape = |shows: &str| match hand {
+            Hand::Keys => window.shift('s'),
+            Hand::Mouse => window.click(&format!("[data-testid={shows}]")),
+        };
+        shape("as-timeline");
+        // Every claim has one lane; the corrected one has its three versions in it, each from where
+        // the one before ended.
+        window.wait(&bars(10));
+        assert!(window.query().contains("as=timeline"), "{}", window.query());
+        assert_eq!(window.count("[data-testid=lane]"), 8);
+        let ends = "return arguments[0].map(it => document.querySelector(`[data-testid=bar][data-id=\"${it}\"]`).getBoundingClientRect()).map(it => [Math.round(it.left), Math.round(it.right)])";
+        let ends: Vec<[i64; 2]> =
+            serde_json::from_value(window.script(ends, json!([versions]))).unwrap();
+        for pair in ends.windows(2) {
+            assert!((pair[0][1] - pair[1][0]).abs() <= 4, "{ends:?}");
+        }
+        let label = |id: &str| window.attribute(&bar(id), "aria-label");
+        assert!(label(&versions[0]).ends_with(", version 1 of 3, replaced"));
+        assert!(label(&versions[2]).ends_with("until replaced, version 3 of 3"));
+        // A bar is the claim of the list: it opens, and its actions are those of the list.
+        window.click(&bar(&versions[1]));
+        window.wait(&is_read(&versions[1]));
+        window.find(&format!("{}.selected", bar(&versions[1])));
+        // Zooming in leaves other claims beyond the edges; all times bring them back.
+        let zoom = |key: &str, testid: &str| window.by(hand, key, testid);
+        for _ in 0..4 {
+            zoom("+", "closer");
+        }
+        window.wait(&format!("!({})", bars(10)));
+        window.find(&format!("{}:not([hidden])", bar(&versions[1])));
+        let stretch = window.text("[data-testid=stretch]");
+        zoom("\u{E014}", "later-times");
+        assert_ne!(window.text("[data-testid=stretch]"), stretch);
+        zoom("0", "all-times");
+        window.wait(&bars(10));
+        // Loading the address restores the timeline; back in the list, the version that holds is
+        // open.
+        let address = window.script("return location.href", json!([]));
+        window.goto("about:blank");
+        window.goto(address.as_str().unwrap());
+        window.wait(&bars(10));
+        window.wait(&is_read(&versions[1]));
+        shape("as-list");
+        window.wait(&rows(8));
+        window.wait(&is_read(&versions[2]));
+        // What ended stays on the timeline alone.
+        shop.engram().json(&["forget", &shop.ids[0]]);
+        window.wait(&rows(7));
+        shape("as-timeline");
+        window.wait(&bars(10));
+        assert!(label(&shop.ids[0]).ends_with(", forgotten"));
+    });
+}
+
 #[test]
 fn the_open_claim_stays_in_view_at_another_time() {
     let (Stage { shop, window, .. }, _) = &Stage::corrected();
@@ -226,13 +296,20 @@ fn the_knowledge_looks_as_it_was_approved() {
     let mut looks = Looks::here();
     let wide = "return document.documentElement.scrollWidth <= innerWidth
         && document.querySelector('.when').scrollWidth <= document.querySelector('.when').clientWidth";
-    for (name, is_past) in [("knowledge", false), ("knowledge-then", true)] {
-        if is_past {
-            go_to_ten(window, Hand::Keys);
-            window.keys(ENTER);
-            window.wait(&rows(3));
-        } else {
-            open(window, Hand::Keys)
+    for name in ["knowledge", "knowledge-timeline", "knowledge-then"] {
+        match name {
+            "knowledge" => open(window, Hand::Keys),
+            "knowledge-timeline" => {
+                window.shift('s');
+                window.wait(&bars(10));
+            }
+            _ => {
+                window.shift('s');
+                window.wait(&rows(8));
+                go_to_ten(window, Hand::Keys);
+                window.keys(ENTER);
+                window.wait(&rows(3));
+            }
         }
         window.wait("!document.querySelector('[aria-busy=true]')");
         looks.compare_in(window, name, &SIZES);

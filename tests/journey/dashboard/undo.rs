@@ -119,9 +119,11 @@ fn a_settled_conflict_says_who_won_and_a_notice_covers_no_control() {
     window.click_with(CONTROL, &id_of(0));
     window.click_with(SHIFT, &id_of(1));
     window.wait(&are_chosen(2));
+    // What is scrolled out of the pane is not covered.
     let covered = "const notice = document.querySelector('[data-testid=notice]').getBoundingClientRect();
+        const end = it => it.closest('.scroll')?.getBoundingClientRect().bottom ?? innerHeight;
         const meets = it => { const box = it.getBoundingClientRect();
-            return box.width && box.left < notice.right && notice.left < box.right && box.top < notice.bottom && notice.top < box.bottom; };
+            return box.width && box.left < notice.right && notice.left < box.right && box.top < notice.bottom && notice.top < Math.min(box.bottom, end(it)); };
         const outside = it => !it.closest('[data-testid=notice]') && meets(it);
         return [...document.querySelectorAll('button, input, select')].filter(outside).map(it => it.dataset.testid ?? it.textContent)";
     assert_eq!(window.script(covered, json!([])), json!([]));

@@ -19,7 +19,7 @@ use crate::{
     },
     commands::{self, Act, Command, CommandKind, Holds, Press},
     selection::ClaimAction,
-    words::{self, say},
+    words::{self, ending, say},
 };
 
 /// Whether a command has something to work on now.
@@ -50,6 +50,9 @@ pub(crate) fn can_run(app: App, command: &Command) -> bool {
         (Act::Zoom(_), _) => app.backend().zooms(),
         (Act::Changes, _) => engram().is_some() && app.reading.has_changes.get_untracked(),
         (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
+        (Act::Renew, _) => {
+            engram().is_some_and(|it| ending::can_renew(&it, app.clock.get_untracked().now))
+        }
         (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
         (Act::Suggest, _) => engram().is_some_and(|it| write::open_suggestion(app, &it).is_some()),
         (Act::Redact, _) => can_close(Closing::Redact),
@@ -140,6 +143,7 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::True => drift::judge(app, ClaimAction::Confirm),
         Act::False => drift::judge(app, ClaimAction::Deny),
         Act::Unsure => drift::judge(app, ClaimAction::Ask),
+        Act::Renew => reading::renew(app),
         Act::Correct => write::correct(app),
         Act::Suggest => write::apply_suggestion(app),
         Act::Add => write::add_claim(app),
@@ -179,7 +183,7 @@ fn is_of_detail(act: Act) -> bool {
     only_shows(act)
         || matches!(
             act,
-            Act::First | Act::True | Act::False | Act::Unsure | Act::Suggest
+            Act::First | Act::True | Act::False | Act::Unsure | Act::Renew | Act::Suggest
         )
 }
 

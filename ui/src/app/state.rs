@@ -18,7 +18,11 @@ use super::{
     write::Writing,
 };
 use crate::{
-    app::{frame::room, repositories, views::feed},
+    app::{
+        frame::room,
+        repositories,
+        views::{self, feed},
+    },
     route::{Missing, Route},
     tags::Tag,
     words::{Clock, say},
@@ -132,7 +136,7 @@ impl App {
             self.tell_missing(&route);
         }
         let query = route.query(self.clock.get_untracked().offset);
-        feed::set_view_and_filter(self, View::with_id(route.view), route.filter.clone());
+        feed::set_as_addressed(self, &route);
         let status = *self.ask(ask::Status).await?;
         self.repositories.show(status.project.as_ref());
         let is_front = |it: &String| {
@@ -179,6 +183,7 @@ impl App {
         Route {
             view: view.id,
             filter: untrack(|| self.list.filter()),
+            is_timeline: untrack(|| views::is_timeline(self)),
             open: (view.address.of)(self).filter(|_| is_read),
             ..Route::default()
         }
@@ -204,8 +209,7 @@ impl App {
     pub(crate) fn follow_address(self) {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
-        let is_another =
-            feed::set_view_and_filter(self, View::with_id(route.view), route.filter.clone());
+        let is_another = feed::set_as_addressed(self, &route);
         self.show_addressed(&route);
         self.write_address(false);
         if is_another {

@@ -83,6 +83,8 @@ pub fn keycaps_of(chord: &str, is_mac: bool) -> Vec<String> {
         "Shift" => "⇧".to_owned(),
         "ArrowDown" => "↓".to_owned(),
         "ArrowUp" => "↑".to_owned(),
+        "ArrowLeft" => "←".to_owned(),
+        "ArrowRight" => "→".to_owned(),
         "Enter" => "↵".to_owned(),
         "Plus" => "+".to_owned(),
         "Escape" => "Esc".to_owned(),

@@ -95,6 +95,8 @@ pub enum Act {
     False,
     /// Says that the person does not know.
     Unsure,
+    /// Lets the claim hold for its ttl again.
+    Renew,
     /// Corrects the claim.
     Correct,
     /// Corrects the claim to the value that its evidence has now.
@@ -140,6 +142,7 @@ impl Act {
                 | Self::True
                 | Self::False
                 | Self::Unsure
+                | Self::Renew
                 | Self::Correct
                 | Self::Suggest
                 | Self::Add

@@ -285,6 +285,13 @@ pub(crate) const COMMANDS: &[Command] = &[
         &["q"],
     ),
     command(
+        "renew",
+        say::ending::RENEW,
+        Act::Renew,
+        Holds::Engram,
+        &["Shift+l"],
+    ),
+    command(
         "correct",
         say::write::CORRECT,
         Act::Correct,
@@ -326,5 +333,5 @@ pub const MENU: &[&[Act]] = &[
         Act::Dispute,
     ],
     &[Act::True, Act::False, Act::Suggest, Act::Unsure],
-    &[Act::Correct, Act::Forget, Act::Redact],
+    &[Act::Renew, Act::Correct, Act::Forget, Act::Redact],
 ];

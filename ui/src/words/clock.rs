@@ -79,6 +79,34 @@ impl Clock {
         format!("{}, {:02}:{:02}", self.day(at), time.hour(), time.minute())
     }
 
+    /// The time to the minute, `14:03`; for midnight, the day that begins.
+    pub fn time_or_day(&self, at: Timestamp) -> String {
+        let time = self.offset.to_datetime(at);
+        match (time.hour(), time.minute()) {
+            (0, 0) => self.day(at),
+            (hour, minute) => format!("{hour:02}:{minute:02}"),
+        }
+    }
+
+    /// The month, `Nov`; for January, the year that begins.
+    pub fn month_or_year(&self, at: Timestamp) -> String {
+        let date = self.offset.to_datetime(at);
+        match date.month() {
+            1 => date.year().to_string(),
+            number => month(number).to_owned(),
+        }
+    }
+
+    /// How long until a time that is ahead, rounded down: `5 min`, `3 h`, `2 days`.
+    pub fn until(&self, at: Timestamp) -> String {
+        match at.as_second().saturating_sub(self.now.as_second()) {
+            ..60 => "less than 1 min".to_owned(),
+            seconds @ 60..3_600 => format!("{} min", seconds / 60),
+            seconds @ 3_600..172_800 => format!("{} h", seconds / 3_600),
+            seconds => format!("{} days", seconds / 86_400),
+        }
+    }
+
     /// Day and time to the second, with the year.
     pub fn exactly(&self, at: Timestamp) -> String {
         let time = self.offset.to_datetime(at);
@@ -97,11 +125,20 @@ impl Clock {
         }
     }
 
+    /// The day of a time that is ahead; within two days, with the time.
+    fn day_or_moment(&self, at: Timestamp) -> String {
+        if at.as_second() - self.now.as_second() < 172_800 {
+            self.moment(at)
+        } else {
+            self.day(at)
+        }
+    }
+
     /// The label and the value of the window in which a claim holds.
     pub fn window(&self, engram: &Engram, state: State) -> (&'static str, String) {
         match (state, engram.valid_until, engram.expires_at) {
             (State::Held, Some(until), _) => ("held until", self.moment(until)),
-            (State::Holds | State::Held, _, Some(end)) => ("holds until", self.day(end)),
+            (State::Holds | State::Held, _, Some(end)) => ("holds until", self.day_or_moment(end)),
             (State::Holds | State::Held, _, None) => ("holds", "until replaced".to_owned()),
             (State::Expired, _, Some(end)) => ("held until", self.moment(end)),
             (_, Some(until), _) => ("held until", self.moment(until)),
@@ -113,7 +150,7 @@ impl Clock {
     pub fn validity(&self, until: Option<Timestamp>) -> (&'static str, String) {
         match until {
             None => ("holds", "until replaced".to_owned()),
-            Some(end) if end > self.now => ("holds until", self.day(end)),
+            Some(end) if end > self.now => ("holds until", self.day_or_moment(end)),
             Some(end) => ("held until", self.moment(end)),
         }
     }

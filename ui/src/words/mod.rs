@@ -2,6 +2,7 @@
 
 mod budget;
 mod clock;
+pub mod ending;
 mod evidence;
 mod files;
 mod repository;

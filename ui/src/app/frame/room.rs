@@ -161,13 +161,16 @@ pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'stat
     .into_any()
 }
 
-/// Whether a key of the list scrolls the open engram instead, because that is in front.
+/// Whether a key of the list scrolls the open engram instead, because that is in front or has the
+/// focus.
 pub(crate) fn scrolls_open_item(app: App, key: &str) -> bool {
     let is_one = matches!(
         key,
         "ArrowDown" | "ArrowUp" | "PageDown" | "PageUp" | "Home" | "End" | " "
     );
-    is_one && untrack(|| covers_list(app))
+    // To the sides, code that is too wide scrolls.
+    let is_side = matches!(key, "ArrowLeft" | "ArrowRight");
+    is_one && untrack(|| covers_list(app)) || is_side && dom::focused_in(DETAIL).is_some()
 }
 
 /// The way back to the list, above the open engram.

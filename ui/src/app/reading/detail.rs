@@ -14,7 +14,7 @@ use crate::{
         frame::room::{self, ToList},
         outside,
         overlay::{menu, palette::keycaps},
-        reading::{self, Closing},
+        reading::{self, Closing, RenewButton},
         source::SourceCard,
         state::App,
         views::{
@@ -173,6 +173,8 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     };
     let is_drifted =
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| words::is_drifted(it))));
+    // The renewal takes the place of a rarer action, which its key and the menu still have.
+    let term = Memo::new(move |_| current.get().and_then(|it| reading::offered_ttl(app, &it)));
     let menu = commands::command_of(Act::Menu).map(|it| commands::tooltip(it, dom::is_mac()));
     let menu = StoredValue::new(menu);
     let actions = move || {
@@ -182,7 +184,8 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
             <button class:primary=move || !is_drifted.get() class:folds=is_drifted data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| outside::open_editor(app)>
                 {say::OPEN_EDITOR}" "<kbd>"O"</kbd>
             </button>
-            <button data-testid="copy-pointer" hidden=is_drifted on:click=move |_| outside::copy_pointer(app)>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
+            <RenewButton term />
+            <button data-testid="copy-pointer" hidden=move || is_drifted.get() || term.with(Option::is_some) on:click=move |_| outside::copy_pointer(app)>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
             <button class="folds-first" class:folds=is_drifted data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
                 on:click=move |_| app.reading.history.update(|it| *it = !*it)>{say::engram::HISTORY}" "<kbd>"H"</kbd></button>
             <span class="space"></span>

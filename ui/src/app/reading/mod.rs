@@ -3,7 +3,9 @@
 
 pub(super) mod detail;
 pub(super) mod history;
+mod renew;
 
+pub(crate) use self::renew::{RenewButton, offered_ttl, renew};
 use std::{collections::HashMap, sync::Arc};
 
 use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, SpanNow, ask};

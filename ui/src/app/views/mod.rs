@@ -42,6 +42,8 @@ pub(crate) struct View {
     pub(crate) by_topic: bool,
     /// Whether its list can show a past time.
     pub(crate) tells_of_the_past: bool,
+    /// Its list as a timeline, which also shows what ended; none if it has none.
+    pub(crate) timeline: Option<fn() -> AnyView>,
     /// Narrows a filter to the engrams that it lists.
     pub(crate) within: fn(Filter) -> Filter,
     /// Moves through its list by rows, clamped at the ends.
@@ -131,6 +133,7 @@ view_states! {
     agents: agents::Agents,
     requests: requests::Requests,
     brief: brief::Brief,
+    knowledge: knowledge::Knowledge,
     today: today::Today,
 }
 
@@ -148,6 +151,7 @@ impl View {
         lists_engrams: false,
         by_topic: false,
         tells_of_the_past: false,
+        timeline: None,
         within: |filter| filter,
         step: |_, _| {},
         panes: || ().into_any(),
@@ -208,6 +212,12 @@ impl View {
     }
 }
 
+/// Returns the view that lists first what is about to end: the one by topic.
+pub(crate) fn by_topic() -> &'static View {
+    let found = VIEWS.iter().find(|it| it.by_topic);
+    found.copied().unwrap_or(&feed::VIEW)
+}
+
 /// Shows a view without a filter; one that is on the screen already keeps its filter.
 pub(crate) fn show_view(app: App, view: &'static View) {
     if !untrack(|| view.is_on(app)) {
@@ -217,9 +227,20 @@ pub(crate) fn show_view(app: App, view: &'static View) {
     dom::next_frame(move || room::go_to_list(app));
 }
 
-/// The filter to request: what the view lists, limited as the person chose.
+/// The filter to request: what the view lists, limited as the person chose. A timeline also shows
+/// what ended.
 pub(crate) fn asked_filter(app: App) -> Filter {
-    (app.view.get().within)(app.list.filter())
+    let filter = app.list.filter();
+    if is_timeline(app) {
+        filter
+    } else {
+        (app.view.get().within)(filter)
+    }
+}
+
+/// Whether the list is shown as a timeline.
+pub(crate) fn is_timeline(app: App) -> bool {
+    app.view.get().timeline.is_some() && app.list.is_timeline.get()
 }
 
 /// Whether an item that leaves the list is done with, so that the next one opens.

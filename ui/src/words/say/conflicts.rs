@@ -113,6 +113,40 @@ pub fn score(score: f64) -> String {
     format!("score {score:.2}")
 }
 
+pub const NEAREST: &str = "Nearest first";
+pub const CALLED_COMPATIBLE: &str = "Called compatible";
+
+/// Who judged it, and how sure that is: of a rule, that both claims are about the same thing; of a
+/// model, that they cannot both hold; of near claims, how near they are. `by` has the names of those
+/// who said something of the pair. Ends where the time follows.
+pub fn who_judged(status: ConflictStatus, tier: Tier, by: &str, score: Option<f64>) -> String {
+    let near = score.map(|it| format!(" (nearness {it:.2})"));
+    let near = near.unwrap_or_default();
+    let sure = score.map(|it| format!(", {:.0}% sure", it * 100.0));
+    let sure = sure.unwrap_or_default();
+    let judged = match by {
+        "" => judge(tier).to_owned(),
+        by => format!("Judged by {by}"),
+    };
+    match (status, tier, by) {
+        (ConflictStatus::Possible, _, "") => {
+            format!("Proposed because they are near each other{near}, and not judged yet. Found")
+        }
+        (ConflictStatus::Possible, _, by) => {
+            format!("Proposed because they are near each other{near}, and judged by {by}. Found")
+        }
+        (_, Tier::Agent, _) => format!("{judged}{near}. Found"),
+        (_, Tier::Nli | Tier::Llm, _) => format!("{judged}{sure}. Found"),
+        _ if score.is_some() => {
+            format!(
+                "{}{sure} that both are about the same thing. Found",
+                judge(tier)
+            )
+        }
+        _ => format!("{}. Found", judge(tier)),
+    }
+}
+
 /// How a conflict was found, on its row.
 pub fn how_found(tier: Tier) -> &'static str {
     match tier {
@@ -126,16 +160,16 @@ pub fn how_found(tier: Tier) -> &'static str {
     }
 }
 
-/// How a conflict was found, as a sentence.
-pub fn how_found_in_full(tier: Tier) -> &'static str {
+/// Which rule or model judged that two claims contradict each other.
+fn judge(tier: Tier) -> &'static str {
     match tier {
-        Tier::Entity => "Found by comparing values",
-        Tier::Nli => "Found by a language model",
-        Tier::Numeric => "Found by comparing quantities",
-        Tier::Temporal => "Found by comparing times",
-        Tier::CrossScope => "Found by comparing claims across topics",
-        Tier::Llm => "Found by a large language model",
-        Tier::Agent => "Raised by an agent or by you",
+        Tier::Entity => "Judged by a rule that compares values",
+        Tier::Nli => "Judged by a classifier",
+        Tier::Numeric => "Judged by a rule that compares quantities",
+        Tier::Temporal => "Judged by a rule that compares times",
+        Tier::CrossScope => "Judged by a rule that compares claims across topics",
+        Tier::Llm => "Judged by a large language model",
+        Tier::Agent => "Judged by an agent or by you",
     }
 }
 
@@ -227,15 +261,15 @@ pub fn judged(verdict: PairVerdict) -> &'static str {
         PairVerdict::Replaces => "B replaces A",
         PairVerdict::Same => "both say the same",
         PairVerdict::Compatible => "both can hold",
+        PairVerdict::Unclear => "could not tell",
     }
 }
 
 pub const POSSIBLE_MEANS: &str =
     "These claims may be about the same thing. Do they contradict each other?";
 pub const UNCONFIRMED: &str =
-    "Only an agent says so. It does not block CI until somebody confirms it.";
+    "Only an agent or a model says so. It does not block CI until somebody confirms it.";
 
 pub const NEAR: &str = "near each other";
-pub const PROPOSED: &str = "Proposed because they are near each other";
 pub const POSSIBLE_ONES: super::Noun = ("possible conflict", "possible conflicts");
 pub const SHOW_POSSIBLE: &str = "Show";

@@ -19,6 +19,7 @@ pub mod agents;
 pub mod brief;
 pub mod conflicts;
 pub mod connect;
+pub mod ending;
 pub mod knowledge;
 pub mod many;
 pub mod repositories;
@@ -216,6 +217,11 @@ pub mod state {
     pub const MERGED: &str = "merged";
     pub const REDACTED: &str = "redacted";
     pub const IN_CONFLICT: &str = "in conflict";
+
+    /// That a claim is about to end.
+    pub fn ends_in(time: &str) -> String {
+        format!("ends in {time}")
+    }
 }
 
 /// An engram: its head, its history, and the actions on it.

@@ -15,6 +15,11 @@ pub const SINCE_DAY: &str = "Today";
 pub const SINCE_WEEK: &str = "The last 7 days";
 pub const OUTSIDE: &str = "Outside any repository";
 pub const GO: &str = "Open in its repository";
+pub const HERE: &str = "This repository";
+pub const GO_ENDING: &str = "Show them";
+pub const ENDS_FIRST: &str = "The first to end:";
+pub const ENDING_MEANS: &str =
+    "A claim that ends is no longer shown to agents. Open it to renew it (⇧ L), or let it end.";
 pub const NEWEST: &str = "The newest:";
 pub const LEARNED: &str = "stored";
 pub const CONTRADICTED: &str = "raised";

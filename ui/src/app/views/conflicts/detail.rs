@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, Severity, Tier};
+use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, Severity};
 use leptos::{html, prelude::*};
 
 use super::{VIEW, merge::Merging, state::can_reopen};
@@ -121,11 +121,10 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
         <div class="chips">
             {place}
             {(!is_possible).then(|| view! { <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span> })}
-            {conflict.score.map(|score| view! { <span class="quiet" title=say::conflicts::SCORE_MEANS data-testid="score">{say::conflicts::score(score)}</span> })}
             {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
-            <span class="quiet">{if is_possible { say::conflicts::PROPOSED } else { say::conflicts::how_found_in_full(conflict.tier) }}", "{clock.lately(conflict.found_at)}</span>
         </div>
-        {(!conflict.why.is_empty() && conflict.tier != Tier::Agent).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
+        <p class="quiet judge" data-testid="judge">{who_judged(conflict)}" "{clock.lately(conflict.found_at)}"."</p>
+        {(!conflict.why.is_empty() && !conflict.tier.is_word()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
         {is_possible.then(|| view! { <p class="reason" data-testid="possible">{say::conflicts::POSSIBLE_MEANS}</p> })}
         {is_unconfirmed(conflict).then(|| view! { <p class="reason" data-testid="unconfirmed">{say::conflicts::UNCONFIRMED}</p> })}
         {conflict.judged.iter().map(|said| {
@@ -148,6 +147,20 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
             view_outcome("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&allowed.why), None::<()>)
         })}
     }
+}
+
+/// Who judged that it is a conflict, and how sure that is, in one line: a rule, a model, or whoever
+/// said so; of a possible one, nobody yet.
+fn who_judged(conflict: &Conflict) -> String {
+    let said = conflict.judged.iter().map(|it| words::person(&it.by));
+    let mut by: Vec<String> = said.collect();
+    by.dedup();
+    say::conflicts::who_judged(
+        conflict.status,
+        conflict.tier,
+        &by.join(", "),
+        conflict.score,
+    )
 }
 
 fn severity_class(severity: Severity) -> &'static str {

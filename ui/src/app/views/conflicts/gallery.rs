@@ -1,6 +1,9 @@
 //! Conflicts in every state, for the gallery and for tests.
 
-use engram_model::{Code, Conflict, ConflictFilter, ConflictsReply, Listed, Refusal};
+use engram_model::{
+    Code, Conflict, ConflictFilter, ConflictStatus, ConflictsReply, Listed, PairAnswer,
+    PairVerdict, Refusal, Tier,
+};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
@@ -23,6 +26,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
     view! {
         <Part title="Conflicts">
             <Frame title="by topic, the worst first" set=|app| show(app, 0)><List /></Frame>
+            <Frame title="possible ones, the nearest first" set=possible><List /></Frame>
             <Frame title="several are selected" set=several><List /></Frame>
             <Frame title="none is open" set=none><List /></Frame>
             <Frame title="filtered to nothing" set=none_such><List /></Frame>
@@ -31,6 +35,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
         </Part>
         <Part title="One conflict">
             <Frame title="numbers differ" set=|app| show(app, 0) is_wide=true><Detail /></Frame>
+            <Frame title="a possible one" set=possible is_wide=true><Detail /></Frame>
             <Frame title="in little room, right to left, allowed" set=|app| show(app, 3)><Detail /></Frame>
             <Frame title="one wording for both" set=merging is_wide=true><Detail /></Frame>
             <Frame title="a reason is asked for" set=allowing is_wide=true><Detail /></Frame>
@@ -104,7 +109,7 @@ pub(crate) fn all() -> Vec<Conflict> {
                 || json!({"by": "user", "at": now, "why": "Both are in use until the migration."}),
             );
             json!({
-                "id": id(number), "status": status, "severity": severity, "tier": tier, "score": null, "why": why, "found_at": now,
+                "id": id(number), "status": status, "severity": severity, "tier": tier, "score": if tier.ends_with("entity") { None } else { Some(0.92) }, "why": why, "found_at": now,
                 "a": side(number + 10, "programmer-1", EDITED, 0.9, topic, a),
                 "b": side(number + 20, "programmer-3", "src/delay.rs", 0.7, topic, b),
                 "risk": null, "settled": settled, "allowed": allowed
@@ -149,6 +154,36 @@ fn show(app: App, at: usize) {
             omitted: None,
             ..ConflictsReply::default()
         })));
+}
+
+/// Lists possible conflicts; an agent called the second one compatible.
+fn possible(app: App) {
+    show(app, 0);
+    let mut conflicts = all();
+    conflicts.truncate(4);
+    for (at, conflict) in conflicts.iter_mut().enumerate() {
+        conflict.status = ConflictStatus::Possible;
+        conflict.tier = Tier::Agent;
+        conflict.score = Some(0.97 - 0.05 * at as f64);
+        if at == 1 {
+            conflict.judged = vec![PairAnswer {
+                by: "reviewer".to_owned(),
+                verdict: PairVerdict::Compatible,
+                at: dom::clock().now,
+                why: Some("One is about reads, the other about writes.".to_owned()),
+            }];
+        }
+    }
+    let open = conflicts.get(1).map(|it| it.id);
+    let queue = Queue::of(ConflictsReply {
+        possible: 4,
+        conflicts,
+        ..ConflictsReply::default()
+    });
+    app.views.conflicts.queue.set(Some(queue));
+    app.views.conflicts.inbox.open.set(open);
+    let filter = app.views.conflicts.filter;
+    filter.update(|it| it.status = Listed::Possible);
 }
 
 /// Shows a wording of both claims being written.

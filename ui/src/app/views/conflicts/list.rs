@@ -17,7 +17,7 @@ use crate::{
         state::App,
         views::conflicts::{
             chosen,
-            queue::{Group, Queue, excerpt},
+            queue::{Group, GroupName, Queue, excerpt},
             state,
         },
     },
@@ -148,10 +148,10 @@ fn Rows() -> impl IntoView {
         let groups = conflicts.queue.with(|it| it.as_ref().map(Queue::groups));
         groups.unwrap_or_default()
     });
-    let topics = Memo::new(move |_| {
-        groups.with(|all| all.iter().map(|it| it.topic.clone()).collect::<Vec<_>>())
+    let names = Memo::new(move |_| {
+        groups.with(|all| all.iter().map(|it| it.name.clone()).collect::<Vec<_>>())
     });
-    let is_none = Memo::new(move |_| topics.with(Vec::is_empty));
+    let is_none = Memo::new(move |_| names.with(Vec::is_empty));
     let active = Signal::derive(move || {
         let id = conflicts.inbox.open.get()?;
         let is_listed = conflicts.queue.with(|it| it.as_ref()?.place(id)).is_some();
@@ -185,7 +185,7 @@ fn Rows() -> impl IntoView {
             reading=say::conflicts::READING nothing=move || nothing(app) />
         <ListBox class="conflicts" label=say::conflicts::LABEL testid="conflicts-list" is_many=true is_none active
             on:pointermove=move |event| state::point_at_conflicts(app, &event) on:pointerleave=move |_| state::point_off_conflicts(app)>
-            <For each=move || topics.get() key=Clone::clone let:topic><Topic topic groups /></For>
+            <For each=move || names.get() key=Clone::clone let:name><OfGroup name groups /></For>
         </ListBox>
         {omitted}
         {due}
@@ -246,26 +246,32 @@ fn nothing(app: App) -> AnyView {
 }
 
 #[component]
-fn Topic(topic: String, groups: Memo<Vec<Group>>) -> impl IntoView {
-    let name = words::topic_name(&topic);
-    let (own, label) = (topic.clone(), name.clone());
+fn OfGroup(name: GroupName, groups: Memo<Vec<Group>>) -> impl IntoView {
+    let own = name.clone();
+    let (topic, name) = match name {
+        GroupName::Topic(topic) => (Some(topic.clone()), words::topic_name(&topic)),
+        GroupName::Near => (None, say::conflicts::NEAREST.to_owned()),
+        GroupName::Compatible => (None, say::conflicts::CALLED_COMPATIBLE.to_owned()),
+    };
+    let is_topic = topic.is_some();
+    let label = name.clone();
     let rows = Memo::new(move |_| {
         groups.with(|all| {
-            let group = all.iter().find(|it| it.topic == own);
+            let group = all.iter().find(|it| it.name == own);
             let ids = group.map(|it| it.rows.iter().map(|it| it.id).collect::<Vec<_>>());
             ids.unwrap_or_default()
         })
     });
     let count = move || rows.with(Vec::len);
-    // The only conflict of a topic names it in its own row.
-    let alone = Memo::new(move |_| count() == 1);
+    // The only conflict of a topic names it in its own row, as do those of several topics.
+    let alone = Memo::new(move |_| !is_topic || count() == 1);
     let told = move || {
         let conflicts = words::format_count(count() as u64, say::CONFLICTS);
         say::conflicts::group(&label, &conflicts)
     };
     view! {
         <div class="topic" role="group" aria-label=told data-testid="conflict-topic" data-topic=topic>
-            <div class="topic-name" aria-hidden="true" hidden=alone><b>{name}</b><span>{move || words::thousands(count() as u64)}</span></div>
+            <div class="topic-name" aria-hidden="true" hidden=move || is_topic && alone.get()><b>{name}</b><span>{move || words::thousands(count() as u64)}</span></div>
             <For each=move || rows.get() key=|it| *it let:id><Row id alone /></For>
         </div>
     }

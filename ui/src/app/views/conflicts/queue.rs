@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply};
+use engram_model::{
+    Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, PairVerdict,
+};
 
 use super::verdict_kind::ConflictVerdict;
 use crate::app::components::inbox::stepped;
@@ -22,13 +24,54 @@ pub(crate) fn claim_after(conflict: &Conflict) -> String {
     side.claim.clone()
 }
 
-/// The conflicts of one topic.
+/// What the conflicts of a group have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum GroupName {
+    /// The topic of the newer side.
+    Topic(String),
+    /// Possible conflicts, whatever their topics: the nearest is the likeliest.
+    Near,
+    /// Possible conflicts of which an agent said that both claims can hold.
+    Compatible,
+}
+
+impl GroupName {
+    fn of(conflict: &Conflict) -> Self {
+        match conflict.status {
+            ConflictStatus::Possible if is_called_compatible(conflict) => Self::Compatible,
+            ConflictStatus::Possible => Self::Near,
+            _ => Self::Topic(conflict.b.topic.clone()),
+        }
+    }
+}
+
+/// A group of conflicts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The topic of the newer side.
-    pub topic: String,
-    /// The conflicts, worst first.
+    /// What they have in common.
+    pub name: GroupName,
+    /// The conflicts: of a topic, the worst first; of possible ones, the nearest.
     pub rows: Vec<Arc<Conflict>>,
+}
+
+/// Whether somebody said of a pair that both claims can hold.
+fn is_called_compatible(conflict: &Conflict) -> bool {
+    let mut judged = conflict.judged.iter();
+    judged.any(|it| it.verdict == PairVerdict::Compatible)
+}
+
+/// Puts possible conflicts in order: the nearest first, and those called compatible last. Others
+/// come in the order in which they are listed.
+fn in_order(mut rows: Vec<Arc<Conflict>>) -> Vec<Arc<Conflict>> {
+    if (rows.iter()).all(|it| it.status == ConflictStatus::Possible) {
+        let nearness = |it: &Conflict| it.score.unwrap_or_default();
+        rows.sort_by(|a, b| {
+            let by_nearness = nearness(b).total_cmp(&nearness(a));
+            let by_word = is_called_compatible(a).cmp(&is_called_compatible(b));
+            by_word.then(by_nearness)
+        });
+    }
+    rows
 }
 
 /// The listed conflicts.
@@ -56,7 +99,7 @@ impl Queue {
         let omitted = reply.omitted.unwrap_or(0);
         self.due = reply.due;
         self.possible = reply.possible;
-        let rows: Vec<Arc<Conflict>> = reply.conflicts.into_iter().map(Arc::new).collect();
+        let rows = in_order(reply.conflicts.into_iter().map(Arc::new).collect());
         if !holds {
             (self.rows, self.omitted, self.held) = (rows, omitted, None);
             return;
@@ -124,14 +167,15 @@ impl Queue {
         }
     }
 
-    /// Returns the rows by topic, in the order of the rows.
+    /// Returns the groups of the rows, in the order of the rows.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for row in &self.rows {
-            match groups.iter_mut().find(|it| it.topic == row.b.topic) {
+            let name = GroupName::of(row);
+            match groups.iter_mut().find(|it| it.name == name) {
                 Some(group) => group.rows.push(Arc::clone(row)),
                 None => groups.push(Group {
-                    topic: row.b.topic.clone(),
+                    name,
                     rows: vec![Arc::clone(row)],
                 }),
             }
@@ -289,10 +333,62 @@ mod tests {
         let groups = queue.groups();
         let told: Vec<_> = groups
             .iter()
-            .map(|it| (it.topic.as_str(), it.rows.len()))
+            .map(|it| (it.name.clone(), it.rows.len()))
             .collect();
-        assert_eq!(told, [("wallet", 2), ("", 1)]);
+        let topic = |it: &str| GroupName::Topic(it.to_owned());
+        assert_eq!(told, [(topic("wallet"), 2), (topic(""), 1)]);
         assert_eq!(queue.topics(), ["wallet"]);
+    }
+
+    #[test]
+    fn the_nearest_possible_conflict_comes_first_and_a_compatible_pair_last() {
+        let near = |number, topic, score, verdict: Option<&str>| {
+            let mut conflict = of(number, topic, "possible");
+            conflict.score = Some(score);
+            let said = verdict.map(
+                |it| json!({"by": "ada", "verdict": it, "at": "2026-01-01T00:00:00Z", "why": null}),
+            );
+            conflict.judged = said
+                .map(|it| serde_json::from_value(it).unwrap())
+                .into_iter()
+                .collect();
+            conflict
+        };
+        let all = [
+            near(1, "a", 0.81, None),
+            near(2, "a", 0.99, Some("compatible")),
+            near(3, "b", 0.93, Some("replaces")),
+            near(4, "a", 0.84, Some("compatible")),
+            near(5, "c", 0.90, None),
+        ];
+        let mut queue = Queue::of(reply(&all));
+        assert_eq!(numbers(&queue), [3, 5, 1, 2, 4].map(id));
+        let names = |queue: &Queue| -> Vec<_> {
+            let groups = queue.groups().into_iter();
+            groups.map(|it| (it.name, it.rows.len())).collect()
+        };
+        assert_eq!(
+            names(&queue),
+            [(GroupName::Near, 3), (GroupName::Compatible, 2)]
+        );
+        assert_eq!(
+            queue.step(Some(id(1)), 1),
+            Some(id(2)),
+            "rows are stepped as shown"
+        );
+        // What is held back is in order too.
+        queue.load(reply(&all[..2]), true);
+        queue.load(
+            reply(&[near(1, "a", 0.81, None), near(6, "", 0.95, None)]),
+            true,
+        );
+        queue.release();
+        assert_eq!(numbers(&queue), [6, 1].map(id));
+        // Conflicts stay in their own order.
+        let mut open = [near(1, "a", 0.5, None), near(2, "a", 0.9, None)];
+        open.iter_mut()
+            .for_each(|it| it.status = ConflictStatus::Open);
+        assert_eq!(numbers(&Queue::of(reply(&open))), [1, 2].map(id));
     }
 
     #[test]

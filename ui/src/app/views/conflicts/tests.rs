@@ -159,3 +159,58 @@ fn undo_goes_back_step_by_step_as_the_journal_has_it() {
         "{toast:?}"
     );
 }
+
+#[test]
+fn one_line_says_who_judged_and_how_sure_that_is() {
+    use crate::words::say::conflicts::who_judged;
+    use engram_model::{
+        ConflictStatus::{Open, Possible},
+        Tier,
+    };
+    for (status, tier, by, score, want) in [
+        (
+            Open,
+            Tier::Numeric,
+            "",
+            Some(0.92),
+            "Judged by a rule that compares quantities, 92% sure that both are about the same thing. Found",
+        ),
+        (
+            Open,
+            Tier::Entity,
+            "",
+            None,
+            "Judged by a rule that compares values. Found",
+        ),
+        (
+            Open,
+            Tier::Llm,
+            "",
+            Some(0.5),
+            "Judged by a large language model, 50% sure. Found",
+        ),
+        (
+            Open,
+            Tier::Agent,
+            "ada",
+            Some(0.83),
+            "Judged by ada (nearness 0.83). Found",
+        ),
+        (
+            Possible,
+            Tier::Agent,
+            "",
+            Some(0.83),
+            "Proposed because they are near each other (nearness 0.83), and not judged yet. Found",
+        ),
+        (
+            Possible,
+            Tier::Agent,
+            "ada, you",
+            None,
+            "Proposed because they are near each other, and judged by ada, you. Found",
+        ),
+    ] {
+        assert_eq!(who_judged(status, tier, by, score), want);
+    }
+}

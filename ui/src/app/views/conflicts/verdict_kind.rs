@@ -1,6 +1,6 @@
 //! The verdicts that a person may give: which fit a conflict, and what each sends.
 
-use engram_model::{Conflict, ConflictSide, ConflictStatus, PairVerdict, Settle, Tier};
+use engram_model::{Conflict, ConflictSide, ConflictStatus, PairVerdict, Settle};
 
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,5 +129,5 @@ impl ConflictVerdict {
 /// Whether only an agent says so: such a conflict has no report yet.
 pub(super) fn is_unconfirmed(conflict: &Conflict) -> bool {
     let is_open = conflict.status == ConflictStatus::Open;
-    is_open && conflict.tier == Tier::Agent && conflict.risk.is_none()
+    is_open && conflict.tier.is_word() && conflict.risk.is_none()
 }

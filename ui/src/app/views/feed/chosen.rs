@@ -52,6 +52,11 @@ impl Choice {
         !self.rows.with(Selection::is_empty)
     }
 
+    /// Whether this row is selected.
+    pub(crate) fn has(self, id: EngramId) -> bool {
+        self.rows.with(|it| it.has(id))
+    }
+
     /// Whether an action on several claims changed this engram, but the list does not show it yet.
     pub(crate) fn is_settling(self, id: EngramId) -> bool {
         self.rows.with_untracked(|it| it.is_settling(id))
@@ -71,6 +76,7 @@ impl ClaimAction {
             Act::True => Some(Self::Confirm),
             Act::False => Some(Self::Deny),
             Act::Unsure => Some(Self::Ask),
+            Act::Renew => Some(Self::Renew),
             Act::Forget => Some(Self::Forget),
             _ => None,
         }
@@ -81,6 +87,7 @@ impl ClaimAction {
         match self {
             Self::Confirm => say::many::CONFIRM,
             Self::Ask => say::many::ASK,
+            Self::Renew => say::ending::RENEWING,
             Self::Deny | Self::Forget => say::many::FORGET,
         }
     }
@@ -90,6 +97,7 @@ impl ClaimAction {
         match self {
             Self::Confirm => say::review::CONFIRMED,
             Self::Ask => say::review::ASKED,
+            Self::Renew => say::ending::RENEWING.1,
             Self::Deny | Self::Forget => say::engram::FORGOTTEN,
         }
     }
@@ -100,6 +108,7 @@ impl ClaimAction {
             Self::Confirm => say::many::CONFIRM_FITS,
             Self::Deny => say::many::DENY_FITS,
             Self::Ask => say::many::ASK_FITS,
+            Self::Renew => say::ending::RENEW_FITS,
             Self::Forget => "",
         }
     }
@@ -115,7 +124,7 @@ fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
 }
 
 /// Opens the pressed row; if a modifier key is held, also selects it.
-pub(super) fn press_row(app: App, id: EngramId, event: &ev::MouseEvent) {
+pub(crate) fn press_row(app: App, id: EngramId, event: &ev::MouseEvent) {
     if event.shift_key() {
         extend_choice_to(app, id);
     } else if event.ctrl_key() || event.meta_key() {
@@ -285,7 +294,9 @@ fn carry_out(app: App, deed: ClaimAction) {
     }
     spawn_local(async move {
         let to_one = async move |id| match deed {
-            ClaimAction::Confirm => app.ask(ask::Repin(id)).await.map(|_| Undo::restore(id)),
+            ClaimAction::Confirm | ClaimAction::Renew => {
+                app.ask(ask::Repin(id)).await.map(|_| Undo::restore(id))
+            }
             ClaimAction::Ask => {
                 let asked = app.ask(ask::Reverify(id)).await;
                 asked.map(|it| Undo::withdraw(it.id))
@@ -338,7 +349,12 @@ pub(crate) fn ChosenClaimsBar() -> impl IntoView {
 fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
     let choice = app.list.choice;
     let fits = Memo::new(move |_| {
-        let all = [ClaimAction::Confirm, ClaimAction::Deny, ClaimAction::Ask];
+        let all = [
+            ClaimAction::Confirm,
+            ClaimAction::Deny,
+            ClaimAction::Ask,
+            ClaimAction::Renew,
+        ];
         choice.rows.with(|rows| all.map(|it| rows.count(it)))
     });
     // The button says how many claims it applies to, if not all.
@@ -362,6 +378,7 @@ fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
         <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(ClaimAction::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
         <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(ClaimAction::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
         <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(ClaimAction::Ask)>{called(say::review::ASK, 2)}" "<kbd>"Q"</kbd></button>
+        <button data-testid="chosen-renew" hidden=is_for(3) disabled=is_busy title=say::ending::RENEW_MEANS on:click=press(ClaimAction::Renew)>{called(say::ending::RENEW_ALL, 3)}" "{keycaps("Shift+l")}</button>
         <button data-testid="chosen-copy" on:click=move |_| copy_chosen(app)>{say::many::COPY}" "{keycaps("Shift+c")}</button>
         <span class="space"></span>
         <button data-testid="chosen-forget" hidden=all_drifted disabled=is_busy title=say::engram::FORGET_MEANS on:click=press(ClaimAction::Forget)>

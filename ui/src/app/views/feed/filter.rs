@@ -148,7 +148,9 @@ fn Values() -> impl IntoView {
     let of = move || match app.list.facets.with(|it| it.as_ref().map(|it| it.partial)) {
         None => say::filter::COUNTING,
         Some(true) => say::filter::COUNTS_NEWEST,
-        Some(false) if app.view.get().by_topic => say::knowledge::COUNTS,
+        Some(false) if app.view.get().by_topic && !views::is_timeline(app) => {
+            say::knowledge::COUNTS
+        }
         Some(false) => say::filter::COUNTS_ALL,
     };
     let keys = move |event: ev::KeyboardEvent| {

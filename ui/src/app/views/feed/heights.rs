@@ -19,7 +19,7 @@ const COMPACT: u32 = 50;
 /// Room for the line between new and seen rows (`4-list.css` has the same).
 pub(super) const LINE: u32 = 26;
 /// Room for the name of a topic above its first row (`5-knowledge.css` has the same).
-const TOPIC: u32 = 28;
+pub(crate) const TOPIC: u32 = 28;
 /// Width of what is beside the claim, in pixels: padding, icon, time, gaps.
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
 /// Average width of a claim's letters, in pixels: no sentence is narrower.
@@ -34,7 +34,11 @@ pub(super) fn room_around(
     topics: &TopicHeadings,
     first_seen: Option<usize>,
 ) -> (u32, u32) {
-    let above = if topics.begins(row) { TOPIC } else { 0 };
+    let above = if topics.above(row).is_some() {
+        TOPIC
+    } else {
+        0
+    };
     let below = if first_seen == Some(row + 1) { LINE } else { 0 };
     (above, below)
 }

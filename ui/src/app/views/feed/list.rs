@@ -6,8 +6,12 @@ use leptos::prelude::*;
 use super::{filter, rows::Rows};
 use crate::{
     app::{
-        components::refused::Refused, engine::connection::Link, first_run, frame::states,
-        state::App, views::feed::state,
+        components::refused::Refused,
+        engine::connection::Link,
+        first_run,
+        frame::states,
+        state::App,
+        views::{self, feed::state},
     },
     feed::{EngramList, MAX_ROWS},
     words::{self, say},
@@ -47,6 +51,11 @@ pub(crate) fn List() -> impl IntoView {
         }
     };
     let title = move || app.view.get().title;
+    let is_timeline = Memo::new(move |_| views::is_timeline(app));
+    let rows = move || match app.view.get_untracked().timeline {
+        Some(timeline) if is_timeline.get() => timeline(),
+        _ => view! { <Rows /> }.into_any(),
+    };
     view! {
         <section class="pane list" aria-label=title>
             <header>
@@ -59,7 +68,7 @@ pub(crate) fn List() -> impl IntoView {
             <states::Disconnected />
             <ListRefused />
             <first_run::SampleNote />
-            <Rows />
+            {rows}
             <Beyond />
         </section>
     }

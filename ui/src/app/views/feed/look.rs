@@ -136,7 +136,7 @@ fn sees_newest(app: App) -> bool {
     app.phase.get_untracked() == Phase::Ready
         && app.list.at_top.get_untracked()
         && app.list.feed.with_untracked(EngramList::waiting) == 0
-        && untrack(|| views::asked_filter(app)).is_empty()
+        && untrack(|| views::asked_filter(app).is_empty() && !views::is_timeline(app))
 }
 
 /// The look of a person who has seen the whole journal.

@@ -26,21 +26,27 @@ pub(crate) use self::{
     arrivals::take_entries,
     chosen::{
         ChosenClaimsBar, act_on_chosen, choose_all, extend_choice, holds_for_chosen,
-        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_open_row,
+        is_for_all_chosen, leave_choice_of, leave_chosen, press_row, toggle_open_row,
     },
+    empty::End,
     filter::PANEL,
+    heights::TOPIC,
     list::List,
     look::{
         begin_to_look, follow_presence, is_nothing_new, keep_look_at, keep_looked, look_away,
         see_own, waits_for_pointer,
     },
-    pages::{PAGE, load_first, page_request, read_first},
+    pages::{PAGE, load_first, load_older, page_request, read_first},
+    ranked::RankedNote,
     row::engram_row_id,
+    rows::view_heading,
+    scroll::{Viewport, follow_size},
     state::{
-        Listing, count_facets, leave_filter, list_anew, list_doubts_anew, list_in_place, neighbour,
-        search_again, select_newest, set_view_and_filter, show_filtered, show_new, toggle_facets,
-        toggle_row,
+        Listing, count_facets, is_by_topic, leave_filter, list_anew, list_doubts_anew,
+        list_in_place, listed_rows, neighbour, search_again, select_newest, set_as_addressed,
+        set_view_and_filter, show_as_timeline, show_filtered, show_new, toggle_facets, toggle_row,
     },
+    topics::TopicHeadings,
 };
 use super::{Address, View};
 use crate::{

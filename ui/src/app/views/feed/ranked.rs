@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[component]
-pub(super) fn RankedNote() -> impl IntoView {
+pub(crate) fn RankedNote() -> impl IntoView {
     let app = App::here();
     let note = Memo::new(move |_| {
         let told = |feed: &EngramList| {

@@ -32,6 +32,8 @@ pub(super) struct RowContent {
     pub(super) of: Option<usize>,
     /// The topic that begins with this row, in a list by topic.
     pub(super) topic: Option<String>,
+    /// When it ends, if that is soon.
+    pub(super) ends: Option<String>,
     /// Pixels from the top of the list.
     pub(super) top: u32,
     pub(super) height: u32,
@@ -123,6 +125,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
                 it.ago.clone(),
                 it.marks.clone(),
                 it.is_unavailable,
+                it.ends.clone(),
             )
         })
     });
@@ -160,7 +163,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
             on:dblclick=move |event| if !dom::is_choosing(&event) { state::toggle_row(app) }>
             {move || row.with(|it| it.topic.clone()).map(|it| view! { <span class="offscreen">{say::knowledge::topic(&it)}</span> })}
             {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
-            {move || what.with(|(engram, state, ago, marks, is_unavailable)| view_content(engram, *state, ago, marks, *is_unavailable))}
+            {move || what.with(|(engram, state, ago, marks, is_unavailable, ends)| view_content(engram, *state, ago, marks, *is_unavailable, ends.clone()))}
             {all}
         </div>
     }
@@ -172,6 +175,7 @@ fn view_content(
     ago: &str,
     marks: &[Range<usize>],
     is_unavailable: bool,
+    ends: Option<String>,
 ) -> impl IntoView + use<> {
     let icon = if engram.redacted {
         Icon::Erased
@@ -208,6 +212,7 @@ fn view_content(
                 <span class="pointer" title=pointer.clone()><span class="file"><span>{file}</span><span class="at" class:name=has_name>{lines}</span></span><span class="folder">{folder}</span></span>
                 {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
             </span>
+            {ends.map(|it| view! { <span class="word warn" data-testid="ends">{it}</span> })}
             {(!engram.conflicts.is_empty()).then(|| view! { <span class="word bad" data-testid="in-conflict">{say::state::IN_CONFLICT}</span> })}
             <span class=class data-testid="evidence">
                 {match class {

@@ -22,7 +22,7 @@ use crate::{
     },
     feed::is_own,
     layout::Layout,
-    words::{self, say},
+    words::{ending, say},
 };
 
 /// Rows drawn beyond each edge.
@@ -111,7 +111,8 @@ impl RowLayout {
         let by_topic = Memo::new(move |_| state::is_by_topic(app));
         let topics = Memo::new(move |_| {
             if by_topic.get() {
-                engrams.with(|all| TopicHeadings::of(all))
+                let ends = state::ends_first(app);
+                engrams.with(|all| TopicHeadings::of(all, |it| ends(it).is_some()))
             } else {
                 TopicHeadings::default()
             }
@@ -159,6 +160,7 @@ impl RowLayout {
         let of = feed.next_page().is_none().then(|| layout.len());
         let (new, first_seen) = (self.new.get(), self.first_seen.get());
         let topics = self.topics.read();
+        let is_of_now = !app.list.is_past();
         let content = |(index, engram): (usize, &Arc<Engram>)| {
             let (above, below) = heights::room_around(index, &topics, first_seen);
             let (top, end) = (layout.top(index) + above, layout.top(index + 1));
@@ -169,9 +171,10 @@ impl RowLayout {
                 ago: clock.ago(engram.place.map_or(engram.recorded_at, |it| it.at)),
                 index,
                 of,
-                topic: topics
-                    .begins(index)
-                    .then(|| words::topic_name(&engram.topic)),
+                topic: topics.above(index).map(|it| it.name.clone()),
+                ends: ending::ends_soon(engram, clock.now)
+                    .filter(|_| is_of_now)
+                    .map(|end| say::state::ends_in(&clock.until(end))),
                 top,
                 height,
                 is_short: height <= heights::ONE_LINE,
@@ -215,15 +218,8 @@ impl RowLayout {
     /// The names of the topics that begin on the screen.
     fn headings(self) -> impl IntoView + use<> {
         let (window, layout) = (self.window.get(), self.layout.read());
-        let heading = |TopicHeading {
-                           first_row,
-                           name,
-                           count,
-                       }: &TopicHeading| {
-            let top = format!("translateY({}px)", layout.top(*first_row));
-            view! { <p class="topic" data-testid="topic" aria-hidden="true" style:transform=top><b>{name.clone()}</b><i>{*count}</i></p> }
-        };
         let topics = self.topics.read();
+        let heading = |it: &TopicHeading| view_heading(it, layout.top(it.first_row));
         topics.within(&window).map(heading).collect_view()
     }
 
@@ -246,4 +242,11 @@ impl RowLayout {
             }
         });
     }
+}
+
+/// The name of a topic, hidden from screen readers: its first row itself says it.
+pub(crate) fn view_heading(heading: &TopicHeading, top: u32) -> impl IntoView + use<> {
+    let TopicHeading { name, count, .. } = heading.clone();
+    let top = format!("translateY({top}px)");
+    view! { <p class="topic" data-testid="topic" aria-hidden="true" style:transform=top><b>{name}</b><i>{count}</i></p> }
 }

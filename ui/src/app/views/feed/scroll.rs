@@ -13,10 +13,10 @@ use crate::{
 
 /// Where the list is scrolled to and how large it is.
 #[derive(Clone, Copy, PartialEq, Default)]
-pub(super) struct Viewport {
-    pub(super) scroll: u32,
-    pub(super) height: u32,
-    pub(super) width: u32,
+pub(crate) struct Viewport {
+    pub(crate) scroll: u32,
+    pub(crate) height: u32,
+    pub(crate) width: u32,
 }
 
 impl Viewport {
@@ -206,7 +206,7 @@ impl Scroller {
 }
 
 /// Tracks the size of the list.
-fn follow_size(node: NodeRef<html::Div>, viewport: RwSignal<Viewport>) {
+pub(crate) fn follow_size(node: NodeRef<html::Div>, viewport: RwSignal<Viewport>) {
     node.on_load(move |element| {
         let measured = element.clone();
         let measure = Closure::<dyn FnMut()>::new(move || {

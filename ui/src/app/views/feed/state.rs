@@ -21,8 +21,10 @@ use crate::{
         },
     },
     feed::EngramList,
+    route::Route,
     tags::Tag,
-    words::{self, say},
+    timeline,
+    words::{self, ending, say},
 };
 
 /// The open engram that a filter removed.
@@ -60,6 +62,8 @@ part! {
         stays {
             pub(super) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
             pub(super) facets_open: RwSignal<bool> = RwSignal::new(false),
+            /// Whether a list that can be shown as a timeline is.
+            pub(crate) is_timeline: RwSignal<bool> = RwSignal::new(false),
             /// The number of the current list; answers for an earlier list are dropped.
             pub(super) filter_number: StoredValue<u64> = StoredValue::new(0),
             /// Each change scrolls the list to its newest end, or no further from it than the open
@@ -75,6 +79,13 @@ part! {
 /// The order of topics; engrams without a topic come last.
 fn topic_order(engram: &Engram) -> (bool, &str) {
     (engram.topic.is_empty(), &engram.topic)
+}
+
+/// When an engram ends, if a list by topic shows it first because it is about to end.
+pub(super) fn ends_first(app: App) -> impl Fn(&Engram) -> Option<Timestamp> {
+    let is_of_now = !app.list.is_past() && !views::is_timeline(app);
+    let now = app.clock.get().now;
+    move |engram| ending::ends_soon(engram, now).filter(|_| is_of_now)
 }
 
 impl Listing {
@@ -176,7 +187,7 @@ impl Listing {
 }
 
 /// Whether the list is grouped by topic; what a search found is not.
-pub(super) fn is_by_topic(app: App) -> bool {
+pub(crate) fn is_by_topic(app: App) -> bool {
     app.view.get().by_topic && app.list.feed.with(|it| it.ranked().is_none())
 }
 
@@ -184,9 +195,52 @@ pub(super) fn is_by_topic(app: App) -> bool {
 pub(crate) fn listed_rows(app: App) -> Vec<Arc<Engram>> {
     let mut rows = app.list.feed.with(EngramList::rows);
     if is_by_topic(app) {
-        rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
+        let ends = ends_first(app);
+        let order = |it: &Arc<Engram>| ends(it).map_or((true, None), |end| (false, Some(end)));
+        rows.sort_by(|a, b| (order(a), topic_order(a)).cmp(&(order(b), topic_order(b))));
+    }
+    if views::is_timeline(app) {
+        rows = timeline::in_lanes(rows);
     }
     rows
+}
+
+/// Shows the list as a timeline, or as a list again; *back* returns from it. An ended version is
+/// on the timeline alone: in the list, the version that holds is opened instead.
+pub(crate) fn show_as_timeline(app: App, is_timeline: bool) {
+    let now = app.clock.get_untracked().now;
+    let read = untrack(|| reading::current_engram(app));
+    let held = read.as_ref().and_then(|read| {
+        let rows = app.list.feed.with_untracked(EngramList::rows);
+        let mut versions = rows.iter().filter(|it| it.lineage_id == read.lineage_id);
+        versions.find(|it| it.holds_now(now)).map(|it| it.id)
+    });
+    app.list.is_timeline.set(is_timeline);
+    if let Some(held) = held.filter(|_| !is_timeline) {
+        reading::select_engram(app, held);
+    }
+    app.write_address(true);
+    let is_kept = is_timeline || held.is_some() || untrack(|| app.list.is_past());
+    list_and_read(
+        app,
+        if is_kept {
+            Relisting::InPlace
+        } else {
+            Relisting::Chosen
+        },
+    );
+    app.stale.touch(Tag::Facets);
+}
+
+/// Sets the view, its filter and its shape as an address has them; returns whether any changed.
+pub(crate) fn set_as_addressed(app: App, route: &Route) -> bool {
+    let view = View::with_id(route.view);
+    let is_other_shape =
+        view.timeline.is_some() && app.list.is_timeline.get_untracked() != route.is_timeline;
+    if is_other_shape {
+        app.list.is_timeline.set(route.is_timeline);
+    }
+    set_view_and_filter(app, view, route.filter.clone()) || is_other_shape
 }
 
 /// Limits the list; if `adds_history`, *back* returns from it.

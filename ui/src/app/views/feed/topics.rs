@@ -1,32 +1,36 @@
-//! The names of topics above their rows, in a list by topic.
+//! The names of topics above their rows, in a list by topic, and of the claims that are about to
+//! end, which come first.
 
 use std::{ops::Range, sync::Arc};
 
 use engram_model::Engram;
 
-use crate::words::topic_name;
+use crate::words::{say, topic_name};
 
 /// The name of a topic, above its first row.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct TopicHeading {
-    pub(super) first_row: usize,
-    pub(super) name: String,
+pub(crate) struct TopicHeading {
+    pub(crate) first_row: usize,
+    pub(crate) name: String,
     /// How many rows it has.
-    pub(super) count: usize,
+    pub(crate) count: usize,
 }
 
 /// The headings, in the order of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct TopicHeadings(Vec<TopicHeading>);
+pub(crate) struct TopicHeadings(Vec<TopicHeading>);
 
 impl TopicHeadings {
-    pub(super) fn of(rows: &[Arc<Engram>]) -> Self {
+    /// Makes the headings of rows in their order; `ends_first` says which come before all topics.
+    pub(crate) fn of(rows: &[Arc<Engram>], ends_first: impl Fn(&Engram) -> bool) -> Self {
         let mut first_row = 0;
-        let groups = rows.chunk_by(|a, b| a.topic == b.topic);
+        let topic = |it: &Engram| (!ends_first(it)).then(|| it.topic.clone());
+        let groups = rows.chunk_by(|a, b| topic(a) == topic(b));
         let headings = groups.map(|group| {
+            let topic = group.first().map(|it| topic(it)).unwrap_or_default();
             let heading = TopicHeading {
                 first_row,
-                name: topic_name(group.first().map_or("", |it| &it.topic)),
+                name: topic.map_or(say::knowledge::ENDS_SOON.to_owned(), |it| topic_name(&it)),
                 count: group.len(),
             };
             first_row += group.len();
@@ -35,13 +39,14 @@ impl TopicHeadings {
         Self(headings.collect())
     }
 
-    /// Whether a topic begins with this row.
-    pub(super) fn begins(&self, row: usize) -> bool {
-        self.0.binary_search_by_key(&row, |it| it.first_row).is_ok()
+    /// Returns the heading above this row, if a topic begins with it.
+    pub(crate) fn above(&self, row: usize) -> Option<&TopicHeading> {
+        let at = self.0.binary_search_by_key(&row, |it| it.first_row).ok()?;
+        self.0.get(at)
     }
 
     /// Returns the headings that begin within these rows.
-    pub(super) fn within(&self, rows: &Range<usize>) -> impl Iterator<Item = &TopicHeading> {
+    pub(crate) fn within(&self, rows: &Range<usize>) -> impl Iterator<Item = &TopicHeading> {
         self.0.iter().filter(|it| rows.contains(&it.first_row))
     }
 }

@@ -6,7 +6,13 @@ use leptos::{ev, prelude::*};
 
 use super::VIEW;
 use crate::{
-    app::{dom, frame::room, state::App, views::feed},
+    app::{
+        dom,
+        frame::room,
+        overlay::palette::keycaps,
+        state::App,
+        views::{self, feed},
+    },
     days::{local_time, parse_local_time},
     words::say,
 };
@@ -88,6 +94,30 @@ pub(crate) fn When() -> impl IntoView {
                 <input id=FIELD type="datetime-local" step="1" data-testid="held-at" class:empty=move || !is_past.get()
                     max=latest prop:value=move || value().unwrap_or_default() on:change=choose on:keydown=leave /></label>
             {move || if is_past.get() { view! { <button class="primary" data-testid="to-now" on:click=move |_| show_now(app)>{say::knowledge::BACK}" "<kbd>"⇧ T"</kbd></button> }.into_any() } else { view! { <kbd>"T"</kbd> }.into_any() }}
+            <Shape />
+        </div>
+    }
+}
+
+/// The choice between the list and the timeline.
+#[component]
+fn Shape() -> impl IntoView {
+    let app = App::here();
+    let shape = move |is_timeline: bool, name: &'static str, testid: &'static str| {
+        let is_on = move || views::is_timeline(app) == is_timeline;
+        let show = move |_| {
+            if !untrack(is_on) {
+                feed::show_as_timeline(app, is_timeline);
+            }
+        };
+        let title = is_timeline.then_some(say::knowledge::TIMELINE_MEANS);
+        view! { <button aria-pressed=move || is_on().to_string() title=title data-testid=testid on:click=show>{name}</button> }
+    };
+    view! {
+        <div class="segments" role="group" aria-label=say::knowledge::SHAPE>
+            {shape(false, say::knowledge::LIST, "as-list")}
+            {shape(true, say::knowledge::TIMELINE, "as-timeline")}
+            {keycaps(VIEW.chord("timeline"))}
         </div>
     }
 }

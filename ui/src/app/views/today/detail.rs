@@ -6,7 +6,7 @@ use leptos::{html, prelude::*};
 use super::{
     VIEW,
     list::{newest_text, repository_name, what_happened},
-    state,
+    state::{self, Ending, Row},
 };
 use crate::{
     app::{
@@ -23,12 +23,19 @@ pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
     let row = Memo::new(move |_| state::current_row(app));
     let is_none = move || row.with(Option::is_none);
+    let go = move || match row.get() {
+        Some(Row::Ending(_)) => say::today::GO_ENDING,
+        _ => say::today::GO,
+    };
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::today::ONE data-testid="news-detail">
             <ToList />
-            {move || row.get().map(|row| view! { <Whole row /> })}
+            {move || row.get().map(|row| match row {
+                Row::News(row) => view! { <Whole row /> }.into_any(),
+                Row::Ending(ending) => view! { <WholeEnding ending /> }.into_any(),
+            })}
             <div class="bar" hidden=is_none>
-                <button class="primary" data-testid="news-go" on:click=move |_| VIEW.run(app, "lead")>{say::today::GO}" "{keycaps(VIEW.chord("lead"))}</button>
+                <button class="primary" data-testid="news-go" on:click=move |_| VIEW.run(app, "lead")>{go}" "{keycaps(VIEW.chord("lead"))}</button>
             </div>
         </section>
     }
@@ -46,6 +53,26 @@ fn Whole(row: NewsRow) -> impl IntoView {
             <p class="quiet"><b>{repository_name(&row)}</b>" "{path}</p>
             <p class="claim long">{by}{what_happened(&row)}</p>
             {newest_text(&row).map(|it| view! { <p class="quiet">{say::today::NEWEST}</p><p class="claim" dir="auto" data-testid="news-text">{prose(&it)}</p> })}
+        </div>
+    }
+}
+
+#[component]
+fn WholeEnding(ending: Ending) -> impl IntoView {
+    let app = App::here();
+    let clock = app.clock.get_untracked();
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |it| room::refocus_redrawn(app, &it));
+    let claim = words::claim(&ending.first);
+    let count = words::format_count(ending.count, say::ending::ENDING);
+    let when = say::ending::soon(&count, &clock.until(ending.end));
+    view! {
+        <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="news-read">
+            <p class="quiet"><b>{say::today::HERE}</b></p>
+            <p class="claim long">{when}</p>
+            <p class="quiet">{say::today::ENDS_FIRST}</p>
+            <p class="claim" dir="auto" data-testid="news-text">{prose(&claim)}</p>
+            <p class="quiet">{say::today::ENDING_MEANS}</p>
         </div>
     }
 }

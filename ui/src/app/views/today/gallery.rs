@@ -1,12 +1,24 @@
 //! What is new in every state, for the gallery.
 
+use std::sync::Arc;
+
 use engram_model::{NewsReply, Refusal};
+use jiff::SignedDuration;
 use leptos::prelude::*;
 use serde_json::json;
 
-use super::{VIEW, detail::Detail, list::List, state::key_of};
+use super::{
+    VIEW,
+    detail::Detail,
+    list::List,
+    state::{RowKey, key_of},
+};
 use crate::app::{
-    gallery::{Frame, Part, made_up::refusal, set},
+    gallery::{
+        Frame, Part,
+        made_up::{engrams, refusal},
+        set,
+    },
     state::App,
 };
 
@@ -19,7 +31,9 @@ pub(crate) fn Exhibits() -> impl IntoView {
             <Frame title="nothing new, but something waits" set=waiting><List /></Frame>
             <Frame title="on its way" set=|app| unread(app, None)><List /></Frame>
             <Frame title="not read" set=|app| unread(app, Some(refusal()))><List /></Frame>
+            <Frame title="claims that end soon" set=ending><List /></Frame>
             <Frame title="a row" set=show><Detail /></Frame>
+            <Frame title="the row about claims that end soon" set=ending><Detail /></Frame>
         </Part>
     }
 }
@@ -43,7 +57,22 @@ fn show(app: App) {
     let reply: Option<NewsReply> = serde_json::from_value(reply).ok();
     let first = reply.as_ref().and_then(|it| it.rows.first().map(key_of));
     app.views.today.known.set(reply);
-    app.views.today.inbox.open.set(first);
+    app.views.today.inbox.open.set(first.map(RowKey::News));
+}
+
+/// Shows claims that are about to end above the news.
+fn ending(app: App) {
+    show(app);
+    let now = app.clock.get_untracked().now;
+    let mut all = engrams();
+    for (engram, hours) in all.iter_mut().zip([5, 3, 20]) {
+        let engram = Arc::make_mut(engram);
+        engram.ttl = "P7D".parse().ok();
+        engram.valid_from = now - SignedDuration::from_hours(7 * 24 - hours);
+        engram.expires_at = Some(now + SignedDuration::from_hours(hours));
+    }
+    app.views.today.with_ttl.set(Some(all));
+    app.views.today.inbox.open.set(Some(RowKey::Ending));
 }
 
 /// Shows that nothing is new.

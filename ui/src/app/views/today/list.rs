@@ -5,7 +5,7 @@ use leptos::{ev, prelude::*};
 
 use super::{
     VIEW,
-    state::{self, NewsKey, Since, key_of},
+    state::{self, Ending, Row, RowKey, Since, key_of},
 };
 use crate::{
     app::{
@@ -24,8 +24,11 @@ use crate::{
 /// The id of the control for how far back news is shown; the filter key focuses it.
 pub(super) const SINCE: &str = "today-since";
 
-pub(super) fn news_row_id((project, what, by): &NewsKey) -> String {
-    format!("news-{project}-{what}-{by}")
+pub(super) fn today_row_id(key: &RowKey) -> String {
+    match key {
+        RowKey::Ending => "ends-soon".to_owned(),
+        RowKey::News((project, what, by)) => format!("news-{project}-{what}-{by}"),
+    }
 }
 
 #[component]
@@ -86,19 +89,21 @@ fn Choice() -> impl IntoView {
 fn Rows() -> impl IntoView {
     let app = App::here();
     let today = app.views.today;
-    let rows = Memo::new(move |_| today.rows());
-    let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
+    let rows = Memo::new(move |_| today.news());
+    let ending = Memo::new(move |_| state::ending(app));
+    let is_none = Memo::new(move |_| rows.with(Vec::is_empty) && ending.with(Option::is_none));
     let repositories = Memo::new(move |_| {
         let name = |it: &NewsRow| (it.project.to_string(), repository_name(it));
         let mut all: Vec<(String, String)> = rows.with(|all| all.iter().map(name).collect());
         all.dedup();
         all
     });
-    let active = Signal::derive(move || today.inbox.open.with(|it| it.as_ref().map(news_row_id)));
+    let active = Signal::derive(move || today.inbox.open.with(|it| it.as_ref().map(today_row_id)));
     view! {
         <Instead is_none is_read=Signal::derive(move || today.known.with(Option::is_some)) refused=today.inbox.refused
             reading=say::today::READING nothing />
         <ListBox class="conflicts today" label=say::today::LABEL testid="today-list" is_none active>
+            {move || ending.get().map(|ending| view! { <EndingRow ending /> })}
             <For each=move || repositories.get() key=Clone::clone let((project, name))><OfRepository project name rows /></For>
         </ListBox>
     }
@@ -124,35 +129,64 @@ fn OfRepository(project: String, name: String, rows: Memo<Vec<NewsRow>>) -> impl
     view! {
         <div class="topic" role="group" aria-label=label data-testid="today-repository">
             <div class="topic-name" aria-hidden="true"><b>{name}</b></div>
-            <For each=move || own.get() key=|it| (key_of(it), it.seq, it.count) let:row><Row row /></For>
+            <For each=move || own.get() key=|it| (key_of(it), it.seq, it.count) let:row><News row /></For>
         </div>
     }
 }
 
+/// A row that can be opened: `what` names its sort for tests.
 #[component]
-fn Row(row: NewsRow) -> impl IntoView {
+fn TodayRow(row: Row, what: &'static str, children: Children) -> impl IntoView {
     let app = App::here();
-    let key = StoredValue::new(key_of(&row));
+    let key = StoredValue::new(row.key());
     let is_open = Memo::new(move |_| {
-        key.with_value(|key| {
-            app.views
-                .today
-                .inbox
-                .open
-                .with(|it| it.as_ref() == Some(key))
-        })
+        let open = app.views.today.inbox.open;
+        key.with_value(|key| open.with(|it| it.as_ref() == Some(key)))
     });
     let open = move |_| {
         state::select_row(app, key.get_value());
         room::bring_forward(app);
     };
+    view! {
+        <div class="news-row" class:selected=is_open id=key.with_value(today_row_id) role="option" aria-selected=move || is_open.get().to_string()
+            data-testid="news" data-what=what
+            on:mousedown=dom::prevent_text_selection on:click=open on:dblclick=move |_| state::go_to(app, &row)>
+            {children()}
+        </div>
+    }
+}
+
+/// Claims of the repository in front that are about to end.
+#[component]
+fn EndingRow(ending: Ending) -> impl IntoView {
+    let app = App::here();
+    let clock = app.clock.get_untracked();
+    let claim = words::claim(&ending.first);
+    let when = say::state::ends_in(&clock.until(ending.end));
+    let at = ending.end;
+    let count = words::format_count(ending.count, say::ending::ENDING);
+    view! {
+        <div class="topic" role="group" aria-label=say::today::HERE data-testid="today-ending">
+            <div class="topic-name" aria-hidden="true"><b>{say::today::HERE}</b></div>
+            <TodayRow row=Row::Ending(ending) what="ending">
+                <span class="who">
+                    <span class="warn">{count}</span>
+                    <span class="space"></span>
+                    <time datetime=at.to_string() title=clock.moment(at)>{when}</time>
+                </span>
+                <p dir="auto">{prose(&claim)}</p>
+            </TodayRow>
+        </div>
+    }
+}
+
+#[component]
+fn News(row: NewsRow) -> impl IntoView {
+    let app = App::here();
     let clock = app.clock.get_untracked();
     let at = row.at;
-    let kept = StoredValue::new(row.clone());
     view! {
-        <div class="news-row" class:selected=is_open id=key.with_value(news_row_id) role="option" aria-selected=move || is_open.get().to_string()
-            data-testid="news" data-what=row.what.as_str()
-            on:mousedown=dom::prevent_text_selection on:click=open on:dblclick=move |_| kept.with_value(|it| state::go_to(app, it))>
+        <TodayRow row=Row::News(row.clone()) what=row.what.as_str()>
             <span class="who">
                 {(!row.by.is_empty()).then(|| view! { <b>{words::visible(&row.by)}</b>" " })}
                 <span class:warn={row.what != NewsKind::Learned}>{what_happened(&row)}</span>
@@ -160,7 +194,7 @@ fn Row(row: NewsRow) -> impl IntoView {
                 <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
             </span>
             {newest_text(&row).map(|it| view! { <p dir="auto">{prose(&it)}</p> })}
-        </div>
+        </TodayRow>
     }
 }
 

@@ -1,21 +1,28 @@
-//! What is new, since when, and which row is open.
+//! What is new, since when, what is about to end, and which row is open.
 
-use engram_model::{Filter, Looked, NewsKind, NewsReply, NewsRow, NewsSince, ask};
-use jiff::SignedDuration;
-use leptos::prelude::*;
+use std::sync::Arc;
 
-use super::list::news_row_id;
+use engram_model::{
+    Change, Engram, Feed as FeedRequest, Filter, Looked, NewsKind, NewsReply, NewsRow, NewsSince,
+    ask,
+};
+use jiff::{SignedDuration, Timestamp};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::list::today_row_id;
 use crate::{
     app::{
         components::inbox::{Inbox, stepped},
         part::part,
         repositories,
         state::App,
-        views::{conflicts, drift, feed, requests},
+        views::{self, conflicts, drift, feed, requests},
     },
     days::days_ago,
+    feed::MAX_ROWS,
     route::Route,
     tags::Tag,
+    words::ending::ends_soon,
 };
 
 /// The key of the last look at all repositories, beside those of single repositories.
@@ -42,18 +49,60 @@ impl Since {
     pub(super) const ALL: [Self; 3] = [Self::Look, Self::Day, Self::Week];
 }
 
-/// A row, by what it counts.
+/// The most claims on a page.
+const PAGE: usize = 1_000;
+
+/// News, by what it counts.
 pub(super) type NewsKey = (String, NewsKind, String);
 
 pub(super) fn key_of(row: &NewsRow) -> NewsKey {
     (row.project.to_string(), row.what, row.by.clone())
 }
 
+/// Claims of the repository in front that are about to end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ending {
+    pub(super) count: u64,
+    /// The one that ends first, and when.
+    pub(super) first: Arc<Engram>,
+    pub(super) end: Timestamp,
+}
+
+/// A row of the view.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Row {
+    /// Claims that are about to end.
+    Ending(Ending),
+    /// What is new.
+    News(NewsRow),
+}
+
+/// The key of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum RowKey {
+    /// The row about claims that are about to end.
+    Ending,
+    /// A row of news.
+    News(NewsKey),
+}
+
+impl Row {
+    pub(super) fn key(&self) -> RowKey {
+        match self {
+            Self::Ending(_) => RowKey::Ending,
+            Self::News(row) => RowKey::News(key_of(row)),
+        }
+    }
+}
+
 part! {
     /// What is new.
     pub(crate) struct Today {
         anew {
-            pub(super) inbox: Inbox<NewsKey> = (),
+            pub(super) inbox: Inbox<RowKey> = (),
+            /// The claims with a ttl, as they were when the view was opened; none until they are
+            /// read.
+            pub(super) with_ttl: RwSignal<Option<Vec<Arc<Engram>>>> = None,
             /// What was read; none until then.
             pub(super) known: RwSignal<Option<NewsReply>> = None,
             pub(super) since: RwSignal<Since> = Since::Look,
@@ -69,10 +118,87 @@ part! {
 }
 
 impl Today {
-    pub(super) fn rows(self) -> Vec<NewsRow> {
+    pub(super) fn news(self) -> Vec<NewsRow> {
         let rows = |it: &NewsReply| it.rows.clone();
         self.known
             .with(|it| it.as_ref().map(rows).unwrap_or_default())
+    }
+}
+
+/// The claims that are about to end now, if there are any.
+pub(super) fn ending(app: App) -> Option<Ending> {
+    let now = app.clock.get().now;
+    app.views.today.with_ttl.with(|all| {
+        let soon = all
+            .iter()
+            .flatten()
+            .filter_map(|it| Some((ends_soon(it, now)?, it)));
+        let count = soon.clone().count() as u64;
+        let (end, first) = soon.min_by_key(|it| it.0)?;
+        Some(Ending {
+            count,
+            first: first.clone(),
+            end,
+        })
+    })
+}
+
+/// The rows: first what is about to end, then the news.
+pub(super) fn rows(app: App) -> Vec<Row> {
+    let news = app.views.today.news().into_iter().map(Row::News);
+    ending(app)
+        .map(Row::Ending)
+        .into_iter()
+        .chain(news)
+        .collect()
+}
+
+/// Reads the claims that have a ttl. No request lists only these, so it looks once, when the view
+/// is opened, through as many of the newest claims as the list by topic has; what the clock does is
+/// then known.
+pub(super) fn read_ttls(app: App) {
+    let mut request = FeedRequest {
+        limit: Some(PAGE),
+        listed: true,
+        filter: Filter {
+            ended: Some(false),
+            ..Filter::default()
+        },
+        ..FeedRequest::default()
+    };
+    spawn_local(async move {
+        let mut found: Vec<Arc<Engram>> = Vec::new();
+        for _ in 0..MAX_ROWS.div_ceil(PAGE) {
+            // What is about to end is an addition: without it, the news is still shown.
+            let Ok(page) = app.ask(ask::Feed(request.clone())).await else {
+                break;
+            };
+            let stored = page.entries.into_iter().filter_map(|it| match it.change {
+                Change::Stored(engram) if engram.ttl.is_some() => Some(Arc::from(engram)),
+                _ => None,
+            });
+            found.extend(stored);
+            request.before = page.next;
+            if page.next.is_none() {
+                break;
+            }
+        }
+        app.views.today.with_ttl.set(Some(found));
+        open_first(app);
+    });
+}
+
+/// Opens the first row, if the open one is not listed; once it is known what ends soon, since that
+/// comes first.
+fn open_first(app: App) {
+    if app.views.today.with_ttl.with_untracked(Option::is_none) {
+        return;
+    }
+    let rows = untrack(|| rows(app));
+    let open = app.views.today.inbox.open.get_untracked();
+    let is_listed = open.is_some_and(|open| rows.iter().any(|it| it.key() == open));
+    if !is_listed {
+        app.views.today.inbox.open.set(rows.first().map(Row::key));
     }
 }
 
@@ -87,6 +213,7 @@ pub(super) fn follow(app: App) {
         today.looked.set(app.frame.settings.with_untracked(kept));
         today.last.set_value(None);
     }
+    read_ttls(app);
     Effect::new(move |_| {
         app.stale.track(Tag::Status);
         today.since.track();
@@ -137,31 +264,26 @@ fn list(app: App, reply: NewsReply) {
     if is_first {
         keep_last(app);
     }
-    let open = today.inbox.open.get_untracked();
-    let is_listed = open.is_some_and(|open| reply.rows.iter().any(|row| key_of(row) == open));
-    if !is_listed {
-        today.inbox.open.set(reply.rows.first().map(key_of));
-    }
     today.known.set(Some(reply));
+    open_first(app);
 }
 
 /// The open row.
-pub(super) fn current_row(app: App) -> Option<NewsRow> {
+pub(super) fn current_row(app: App) -> Option<Row> {
     let open = app.views.today.inbox.open.get()?;
-    let mut rows = app.views.today.rows().into_iter();
-    rows.find(|row| key_of(row) == open)
+    rows(app).into_iter().find(|row| row.key() == open)
 }
 
 /// Opens a row while moving through the list.
-pub(super) fn select_row(app: App, key: NewsKey) {
-    let row = news_row_id(&key);
+pub(super) fn select_row(app: App, key: RowKey) {
+    let row = today_row_id(&key);
     app.views.today.inbox.turn_to(app, key, &row, false);
 }
 
 /// Moves through the rows, clamped at the ends.
 pub(super) fn step(app: App, by: isize) {
-    let rows = untrack(|| app.views.today.rows());
-    let keys: Vec<NewsKey> = rows.iter().map(key_of).collect();
+    let rows = untrack(|| rows(app));
+    let keys: Vec<RowKey> = rows.iter().map(Row::key).collect();
     let open = app.views.today.inbox.open.get_untracked();
     if let Some(key) = stepped(&keys, open.as_ref(), by) {
         select_row(app, key);
@@ -176,14 +298,29 @@ pub(super) fn go_to_current(app: App) {
 }
 
 /// Goes to what a row counts, in its repository.
-pub(super) fn go_to(app: App, row: &NewsRow) {
+pub(super) fn go_to(app: App, row: &Row) {
     let query = route_to(row).query(app.clock.get_untracked().offset);
-    repositories::go_to_place(app, row.path.clone().filter(|_| !row.is_here), query);
+    let path = match row {
+        Row::News(row) => row.path.clone().filter(|_| !row.is_here),
+        Row::Ending(_) => None,
+    };
+    repositories::go_to_place(app, path, query);
 }
 
 /// The place of what a row counts, with its newest item open; of several conflicts, their view
-/// opens the worst by itself.
-pub(super) fn route_to(row: &NewsRow) -> Route {
+/// opens the worst by itself. Of claims that are about to end, the first is open.
+pub(super) fn route_to(row: &Row) -> Route {
+    match row {
+        Row::News(row) => route_to_news(row),
+        Row::Ending(ending) => Route {
+            view: views::by_topic().id,
+            open: Some(ending.first.id.to_string()),
+            ..Route::default()
+        },
+    }
+}
+
+fn route_to_news(row: &NewsRow) -> Route {
     let opens_worst = row.what == NewsKind::Contradicted && row.count > 1;
     let open = Some(row.id.clone()).filter(|it| !it.is_empty() && !opens_worst);
     let (view, filter) = match row.what {
