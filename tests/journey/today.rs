@@ -49,7 +49,7 @@ fn a_claim_that_ends_soon_is_found_and_renewed() {
         let engram = sandbox.shop.engram();
         engram.put(&[
             json!({"claim": "The gateway is in maintenance.", "topic": "payments/ledger",
-                "ttl": "PT6H", "agent": "ada", "pointers": ["repo:src/retry.rs#L9-L15@HEAD"]}),
+                "ttl": "PT330M", "agent": "ada", "pointers": ["repo:src/retry.rs#L9-L15@HEAD"]}),
         ]);
         let window = sandbox.showing("[data-testid=feed-row]");
         window.go(hand, "today");
@@ -65,13 +65,13 @@ fn a_claim_that_ends_soon_is_found_and_renewed() {
             Hand::Keys => window.shift('l'),
             Hand::Mouse => window.click("[data-testid=renew]"),
         }
-        window.wait(&notice("Renewed: it holds for 6 h from now"));
+        window.wait(&notice("Renewed: it holds for 330 min from now"));
         window.wait(&format!("!({})", is_read(&id)));
         let renewed = window.attribute("[data-testid=engram]", "data-id");
         let told = engram.json(&["get", &renewed]);
         assert_eq!(told["provenance"]["created_by"], "ada");
         assert_eq!(told["supersedes"], json!(id));
-        assert_eq!(told["ttl"], "PT6H");
+        assert_eq!(told["ttl"], "PT330M");
     }
 }
 

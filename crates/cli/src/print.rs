@@ -110,6 +110,7 @@ fn reply_text(reply: &Reply) -> String {
         | Reply::Blame(_)
         | Reply::Turned(_)
         | Reply::Metrics(_)
+        | Reply::Models(_)
         | Reply::Timeline(_)
         | Reply::Hooked(_)
         | Reply::Shown(_) => reply_json(reply).to_string(),

@@ -11,11 +11,11 @@ use engram_model::{
     Commit, Conflict, ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest,
     Dereferenced, Draft, Effect, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter,
     ForgetReply, GateCheck, GateReply, GrantAnswer, GrantReply, GrantWanted, GrantsReply, Hook,
-    HookReply, Kind, LineReply, LineView, LocateReply, MetricsReply, NewsReply, NewsSince,
-    NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply,
-    Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve, ResolveReply, Rewording,
-    SampleReply, Search, SearchReply, Sending, SentReply, SourceReply, SourceView, SpanNow,
-    StatusReply, Timeline, TimelineOf, Turned, Unpinning, ValidReply, WhichRequests,
+    HookReply, Kind, LineReply, LineView, LocateReply, MetricsReply, ModelsReply, NewsReply,
+    NewsSince, NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply,
+    PutReply, Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve, ResolveReply,
+    Rewording, SampleReply, Search, SearchReply, Sending, SentReply, SourceReply, SourceView,
+    SpanNow, StatusReply, Timeline, TimelineOf, Turned, Unpinning, ValidReply, WhichRequests,
 };
 
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
     context::{Context, caller::is_token, names},
     evidence::health,
     follow::promotion::PromoteFollower,
-    home::calls::BegunCall,
+    home::{calls::BegunCall, models::list_models},
     log_cause,
     messages::{brief, hooks, message, send},
     status::{self, adopt, everywhere, news},
@@ -357,6 +357,15 @@ impl Answers for Answering<'_> {
 
     fn timeline(&self, of: TimelineOf) -> Result<Box<Timeline>, Refusal> {
         timeline::timeline(self.0, &of).map(Box::new)
+    }
+
+    fn models(&self) -> Result<ModelsReply, Refusal> {
+        let engine = self.0.engine;
+        let mut models = list_models(engine.store.home())?;
+        for model in &mut models {
+            engine.failures.tell(model);
+        }
+        Ok(ModelsReply { models })
     }
 
     fn metrics(&self) -> Result<MetricsReply, Refusal> {

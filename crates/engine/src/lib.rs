@@ -69,7 +69,7 @@ pub use status::recover::recover;
 pub use world::World;
 
 use context::{caller::Agents, shelf::HomeShelf};
-use home::config::Config;
+use home::{config::Config, models::ModelFailures};
 
 /// Where to work.
 #[derive(Clone, Debug)]
@@ -102,6 +102,7 @@ pub struct Engine {
     waiting: Mutex<Weak<Engine>>,
     /// Whether this process may load models.
     has_models: AtomicBool,
+    failures: ModelFailures,
     /// Whether a thread is waiting for the process that follows the working tree to end.
     succeeding: Arc<AtomicBool>,
     /// The store's count of reopenings when the caches and followers were last reset.
@@ -210,6 +211,7 @@ impl Engine {
             following: Mutex::default(),
             waiting: Mutex::default(),
             has_models: AtomicBool::new(false),
+            failures: ModelFailures::default(),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),
         })

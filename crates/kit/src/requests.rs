@@ -97,7 +97,8 @@ pub fn takes_two(name: &str) -> bool {
 pub fn good(name: &str, id: &str) -> Value {
     let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
     let with = match name {
-        "status" | "agents" | "metrics" | "brief" | "grants" | "load_sample" | "remove_sample" => {
+        "status" | "agents" | "metrics" | "models" | "brief" | "grants" | "load_sample"
+        | "remove_sample" => {
             return json!({ "do": name });
         }
         "put" => claim("A new claim."),

@@ -39,7 +39,7 @@ pub use fetch::{
 };
 pub use folder::{ModelInfo, inspect};
 pub use language::{ApiKey, Judgement, LanguageModel, LanguageVerdict};
-pub use runtime::load_runtime;
+pub use runtime::{check_runtime, load_runtime};
 
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -60,7 +60,7 @@ pub use engram::{
 pub use filter::{Facets, Filter, LEAST_ID, is_on_topic};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
-pub use models::{ListedModel, ModelState, ModelTask};
+pub use models::{ListedModel, ModelState, ModelTask, ModelsReply};
 pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{
     Anchored, Blame, BlamePart, Block, CheckReply, CheckedEngram, CheckedPointer, Class, DiffSide,

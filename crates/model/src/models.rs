@@ -43,3 +43,10 @@ pub struct ListedModel {
     /// The command that chooses one, or that turns it off.
     pub how: String,
 }
+
+/// The models of a home, one row for each task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelsReply {
+    /// The rows.
+    pub models: Vec<ListedModel>,
+}

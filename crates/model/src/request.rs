@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentId, AgentOpened, AgentsReply, BriefReply, Call, CheckReply, Code, Dereferenced, Draft,
     Engram, EngramId, Entry, FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView,
-    MetricsReply, NoteReply, PointerInput, PromoteReply, PutReply, QueryReply, Refusal, Reply,
-    SampleReply, Scope, SentReply, SourceReply, SourceView, StatusReply, ValidReply,
+    MetricsReply, ModelsReply, NoteReply, PointerInput, PromoteReply, PutReply, QueryReply,
+    Refusal, Reply, SampleReply, Scope, SentReply, SourceReply, SourceView, StatusReply,
+    ValidReply,
 };
 
 /// The caller. Surfaces set it from their own knowledge, never from what a client says about
@@ -265,6 +266,8 @@ requests! {
     timeline: Timeline(of: crate::TimelineOf) -> Timeline(Box<crate::Timeline>), User Reads;
     /// Report counts and averages of this project for monitoring.
     metrics: Metrics -> Metrics(MetricsReply), User Reads;
+    /// The models that judge possible conflicts.
+    models: Models -> Models(ModelsReply), User Reads;
     /// Grant an agent one read, or inline code, beyond its budget; only its parent or the user may.
     issue_grant: IssueGrant(wanted: crate::GrantWanted) -> Granted(crate::GrantReply), Anyone Changes;
     /// List grants: the user sees all, an agent those that it got and gave.

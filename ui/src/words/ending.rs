@@ -1,6 +1,6 @@
 //! Claims whose ttl is about to end, so that a person can renew those that still matter.
 
-use engram_model::{Engram, Ttl};
+use engram_model::{Durability, Engram, Ttl};
 use jiff::{SignedDuration, Timestamp};
 
 use super::is_drifted;
@@ -9,9 +9,10 @@ use super::is_drifted;
 /// longer.
 const SOON: SignedDuration = SignedDuration::from_hours(24);
 
-/// Returns when a claim ends, if it holds and is about to end.
+/// Returns when a claim ends, if it holds and is about to end. An ephemeral claim is meant to.
 pub fn ends_soon(engram: &Engram, now: Timestamp) -> Option<Timestamp> {
-    let end = engram.expires_at.filter(|_| engram.holds_now(now))?;
+    let is_kept = engram.durability == Durability::Durable && engram.holds_now(now);
+    let end = engram.expires_at.filter(|_| is_kept)?;
     let tenth = end.duration_since(engram.valid_from) / 10;
     (end.duration_since(now) <= SOON.max(tenth)).then_some(end)
 }
@@ -104,6 +105,9 @@ mod tests {
             let found = ends_soon(&engram(from, ttl), now).is_some();
             assert_eq!(found, want, "{from} {ttl:?}");
         }
+        let mut ephemeral = engram("2027-01-15T07:00:00Z", Some("PT6H"));
+        ephemeral.durability = Durability::Ephemeral;
+        assert!(ends_soon(&ephemeral, now).is_none());
         let mut over = engram("2027-01-15T07:00:00Z", Some("PT6H"));
         assert!(can_renew(&over, now));
         over.valid_until = Some(now);

@@ -10,14 +10,14 @@ use std::{
 };
 
 use engram_meaning::{CrossEncoder, Judgement, LanguageModel, ModelError, load_runtime};
-use engram_model::{PairVerdict, Refusal, Tier};
+use engram_model::{ModelTask, PairVerdict, Refusal, Tier};
 use engram_store::{NearPairs, PairToJudge, StoreError, open_private};
 
 use crate::{
     Engine,
     context::Context,
     follow::{Follower, Woken},
-    home::models::{EndpointModel, FolderModel, Models},
+    home::models::{EndpointModel, FolderModel, ModelFailures, Models},
     verdicts::by_model::{self, ModelWord},
 };
 
@@ -41,6 +41,7 @@ pub(crate) struct ModelFollower {
 }
 
 struct ModelJudge {
+    task: ModelTask,
     name: String,
     model: JudgeKind,
     /// Pairs up to this place of the journal were asked about.
@@ -78,7 +79,7 @@ impl Follower for ModelFollower {
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
         let chosen = Models::read(&self.home)?;
         if chosen != self.chosen {
-            self.judges = load_judges(&chosen);
+            self.judges = load_judges(&chosen, &engine.failures);
             self.chosen = chosen;
         }
         let cx = Context::for_engine(engine);
@@ -105,6 +106,7 @@ impl ModelJudge {
         };
         match self.ask(&pair) {
             Ok(word) => {
+                cx.engine.failures.clear(self.task);
                 // It may have been turned off while it was thinking.
                 if Models::read(store.home())? != *chosen {
                     return Ok(true);
@@ -113,6 +115,7 @@ impl ModelJudge {
             }
             Err(why) => {
                 tracing::warn!(model = self.name, %why, "a model gave no verdict");
+                cx.engine.failures.set(self.task, why.to_string());
                 if is_of_the_endpoint(&why) {
                     return Ok(false);
                 }
@@ -196,23 +199,32 @@ fn lock(home: &Path) -> Result<Option<File>, Refusal> {
     }
 }
 
-/// Loads what was chosen. A model that cannot be loaded is left out, and the log says why; so does
-/// `engram models`.
-fn load_judges(chosen: &Models) -> Vec<ModelJudge> {
+/// Loads what was chosen. A model that cannot be loaded is left out; the log and the list of models
+/// say why.
+fn load_judges(chosen: &Models, failures: &ModelFailures) -> Vec<ModelJudge> {
     let nli = chosen.nli.as_ref().map(load_classifier);
     let llm = chosen.llm.as_ref().map(connect);
-    let judge = |loaded: Result<ModelJudge, ModelError>| {
-        loaded
-            .inspect_err(|why| tracing::warn!(%why, "a model is not used"))
-            .ok()
-    };
-    [nli, llm].into_iter().flatten().filter_map(judge).collect()
+    let loaded = [(ModelTask::Nli, nli), (ModelTask::Llm, llm)].into_iter();
+    loaded
+        .filter_map(|(task, loaded)| match loaded? {
+            Ok(judge) => {
+                failures.clear(task);
+                Some(judge)
+            }
+            Err(why) => {
+                tracing::warn!(%why, "a model is not used");
+                failures.set(task, why.to_string());
+                None
+            }
+        })
+        .collect()
 }
 
 fn load_classifier(chosen: &FolderModel) -> Result<ModelJudge, ModelError> {
     load_runtime(&chosen.runtime)?;
     let model = CrossEncoder::load(&chosen.folder)?;
     Ok(ModelJudge {
+        task: ModelTask::Nli,
         name: format!("{} {}", model.info().name, model.info().version),
         model: JudgeKind::Classifier(Box::new(model)),
         asked: 0,
@@ -221,6 +233,7 @@ fn load_classifier(chosen: &FolderModel) -> Result<ModelJudge, ModelError> {
 
 fn connect(chosen: &EndpointModel) -> Result<ModelJudge, ModelError> {
     Ok(ModelJudge {
+        task: ModelTask::Llm,
         name: chosen.model.clone(),
         model: JudgeKind::Language(chosen.connect()?),
         asked: 0,

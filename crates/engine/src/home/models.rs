@@ -1,11 +1,15 @@
 //! The models that the user chose, in `models.toml` of the home, and the state of each. A model is
 //! loaded by one process at a time (`follow/models.rs`).
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use engram_meaning::{ApiKey, LanguageModel, ModelError, Task, inspect};
+use engram_meaning::{ApiKey, LanguageModel, ModelError, Task, check_runtime, inspect};
 use engram_model::{Code, ListedModel, ModelState, ModelTask, Refusal};
 use engram_store::{Doorbell, read_file};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::home::files::write_home_file;
@@ -38,6 +42,30 @@ pub enum ModelChoice {
     },
 }
 
+/// Why models failed last in this process; forgotten once they answer.
+#[derive(Default)]
+pub(crate) struct ModelFailures(Mutex<BTreeMap<ModelTask, String>>);
+
+impl ModelFailures {
+    pub(crate) fn set(&self, task: ModelTask, why: String) {
+        self.0.lock().insert(task, why);
+    }
+
+    pub(crate) fn clear(&self, task: ModelTask) {
+        self.0.lock().remove(&task);
+    }
+
+    /// Adds the failure to the model's row.
+    pub(crate) fn tell(&self, model: &mut ListedModel) {
+        if model.state == ModelState::On
+            && let Some(why) = self.0.lock().get(&model.task)
+        {
+            model.state = ModelState::Broken;
+            model.why = Some(why.clone());
+        }
+    }
+}
+
 /// The file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -67,13 +95,34 @@ pub(crate) struct EndpointModel {
 impl EndpointModel {
     /// The model, with its key from the environment.
     pub(crate) fn connect(&self) -> Result<LanguageModel, ModelError> {
-        let key = match &self.key_env {
-            None => None,
-            Some(name) => Some(ApiKey::new(std::env::var(name).map_err(|_| {
-                ModelError::Settings("the environment variable with its key is not set")
-            })?)),
-        };
-        LanguageModel::new(&self.url, &self.model, key)
+        if self.lacks_key() {
+            return Err(ModelError::Settings(
+                "the environment variable with its key is not set",
+            ));
+        }
+        self.described()
+    }
+
+    /// The model as far as it can be checked here: without its key, if that is not set.
+    fn described(&self) -> Result<LanguageModel, ModelError> {
+        let key = self.key_env.as_ref().and_then(|it| std::env::var(it).ok());
+        LanguageModel::new(&self.url, &self.model, key.map(ApiKey::new))
+    }
+
+    fn lacks_key(&self) -> bool {
+        let is_missing = |name: &String| std::env::var_os(name).is_none();
+        self.key_env.as_ref().is_some_and(is_missing)
+    }
+
+    /// What a reader should know of a model that can be used.
+    fn note(&self, model: &LanguageModel) -> Option<String> {
+        let sends =
+            (!model.is_local()).then(|| format!("sends pairs of near claims to {}", self.url));
+        let key = self.key_env.as_ref().filter(|_| self.lacks_key());
+        let key =
+            key.map(|it| format!("{it} is not set here; the window and `engram serve` need it"));
+        let notes: Vec<String> = sends.into_iter().chain(key).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 }
 
@@ -108,32 +157,31 @@ pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
     let models = Models::read(home)?;
     let nli = match &models.nli {
         None => none(ModelTask::Nli),
-        Some(model) => match inspect(&model.folder, Task::Entailment) {
-            Ok(info) if model.runtime.is_file() => ListedModel {
-                name: Some(info.name),
-                version: Some(info.version),
-                state: ModelState::On,
-                ..none(ModelTask::Nli)
-            },
-            Ok(info) => {
-                let why = format!("{} is missing", model.runtime.display());
-                broken(ModelTask::Nli, info.name, &why)
+        Some(model) => {
+            let usable = inspect(&model.folder, Task::Entailment)
+                .and_then(|info| check_runtime(&model.runtime).map(|()| info));
+            match usable {
+                Ok(info) => ListedModel {
+                    name: Some(info.name),
+                    version: Some(info.version),
+                    state: ModelState::On,
+                    ..none(ModelTask::Nli)
+                },
+                Err(why) => broken(
+                    ModelTask::Nli,
+                    model.folder.display().to_string(),
+                    &why.to_string(),
+                ),
             }
-            Err(why) => broken(
-                ModelTask::Nli,
-                model.folder.display().to_string(),
-                &why.to_string(),
-            ),
-        },
+        }
     };
     let llm = match &models.llm {
         None => none(ModelTask::Llm),
-        Some(model) => match model.connect() {
+        Some(model) => match model.described() {
             Ok(endpoint) => ListedModel {
                 name: Some(model.model.clone()),
                 state: ModelState::On,
-                why: (!endpoint.is_local())
-                    .then(|| format!("sends pairs of near claims to {}", model.url)),
+                why: model.note(&endpoint),
                 ..none(ModelTask::Llm)
             },
             Err(why) => broken(ModelTask::Llm, model.model.clone(), &why.to_string()),
@@ -184,12 +232,7 @@ pub fn choose_model(home: &Path, task: ModelTask, choice: ModelChoice) -> Result
         (ModelTask::Llm, ModelChoice::Off) => models.llm = None,
         (ModelTask::Nli, ModelChoice::Folder { folder, runtime }) => {
             inspect(&folder, Task::Entailment).map_err(|it| invalid(&it))?;
-            if !runtime.is_file() {
-                return Err(invalid(&ModelError::NoRuntime(format!(
-                    "{} is not a file",
-                    runtime.display()
-                ))));
-            }
+            check_runtime(&runtime).map_err(|it| invalid(&it))?;
             // The home's processes have other current folders.
             let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
             let (folder, runtime) = (absolute(folder), absolute(runtime));
@@ -208,7 +251,7 @@ pub fn choose_model(home: &Path, task: ModelTask, choice: ModelChoice) -> Result
                 model: model.trim().to_owned(),
                 key_env,
             };
-            chosen.connect().map_err(|it| invalid(&it))?;
+            chosen.described().map_err(|it| invalid(&it))?;
             models.llm = Some(chosen);
         }
         (ModelTask::Nli, ModelChoice::Endpoint { .. })

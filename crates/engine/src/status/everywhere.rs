@@ -225,6 +225,7 @@ fn changed_by(request: &Request) -> Option<String> {
         | Request::Budget(_)
         | Request::Timeline(_)
         | Request::Metrics
+        | Request::Models
         | Request::Grants
         | Request::Requests(_)
         | Request::Brief

@@ -75,6 +75,14 @@ pub fn load_runtime(path: &Path) -> Result<(), ModelError> {
     }
 }
 
+/// Checks that a file may be ONNX Runtime, as far as can be said without loading it.
+///
+/// # Errors
+/// [`ModelError::NoRuntime`] if the file is missing or is not a library.
+pub fn check_runtime(path: &Path) -> Result<(), ModelError> {
+    library(path).map(drop)
+}
+
 fn lost() -> ModelError {
     ModelError::NoRuntime("the library failed while loading; restart with another one".to_owned())
 }

@@ -79,6 +79,8 @@ pub enum Reply {
     Timeline(Box<crate::Timeline>),
     /// To [`Request::Metrics`].
     Metrics(MetricsReply),
+    /// To [`Request::Models`].
+    Models(crate::ModelsReply),
     /// To [`Request::IssueGrant`] and [`Request::GrantRequest`].
     Granted(GrantReply),
     /// To [`Request::Grants`].

@@ -148,7 +148,7 @@ impl<'a> NearPairs<'a> {
             )?)
     }
 
-    /// How often a side was proposed to an agent, or to the user, without anybody saying anything of
+    /// How often a side was proposed to an agent, or to the user, without any of them saying anything of
     /// the pair; at most `most`.
     pub fn count_unanswered(
         &self,
@@ -166,7 +166,8 @@ impl<'a> NearPairs<'a> {
                      AND project = ?1 AND status = 'possible'
                      AND (SELECT agent FROM journal WHERE seq = conflict.first) IS ?4
                      AND NOT EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
-                       WHERE subject = conflict.id AND kind = 'judged') LIMIT ?3)",
+                       WHERE subject = conflict.id AND kind = 'judged'
+                         AND body ->> '$.model' IS NULL) LIMIT ?3)",
             )?
             .query_row(
                 params![

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom};
+use engram_model::{
+    Density, ListedModel, Motion, Refusal, Settings, Surroundings, Theme, Zoom, ask,
+};
 use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
@@ -196,6 +198,7 @@ fn SettingsForm() -> impl IntoView {
         {view_choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
     {app.backend().zooms().then(|| view! { <Zoomed /> })}
     <Agents />
+    <Models />
     {move || around.get().is_some_and(|it| it.notifies).then(|| view_choices(app, say::settings::REQUESTS, NOTIFY, |it| it.notify, |it, to| it.notify = to))}
     {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
         <p class="about" data-testid="about">
@@ -309,6 +312,38 @@ fn Agents() -> impl IntoView {
             <div class="entry log">
                 <p class="hint">{hint}</p>
                 <button data-testid="connect-agents" on:click=move |_| act::perform(app, Act::Connect)>{say::connect::OPEN}</button>
+            </div>
+        </div>
+    }
+}
+
+/// Which models judge possible conflicts, what they send elsewhere, and the commands that change this.
+#[component]
+fn Models() -> impl IntoView {
+    let app = App::here();
+    let models = RwSignal::new(Vec::<ListedModel>::new());
+    spawn_local(async move {
+        match app.ask(ask::Models).await {
+            Ok(reply) => models.set(reply.models),
+            Err(refusal) => refuse_settings(app, refusal),
+        }
+    });
+    let row = |model: ListedModel| {
+        let line = say::settings::model(model.task, model.name.as_deref(), model.state);
+        view! {
+            <li data-testid="model" data-state=model.state.as_str()>
+                <span>{line}</span>
+                {model.why.map(|it| view! { <span class="hint">{it}</span> })}
+                <span class="hint">{say::settings::model_command(model.state)}<code>{model.how}</code></span>
+            </li>
+        }
+    };
+    view! {
+        <div class="choice">
+            <span class="name">{say::settings::MODELS}</span>
+            <div class="entry">
+                <p class="hint">{say::settings::MODELS_MEAN}</p>
+                <ul class="models">{move || models.get().into_iter().map(row).collect_view()}</ul>
             </div>
         </div>
     }

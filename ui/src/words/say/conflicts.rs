@@ -109,8 +109,13 @@ pub fn severity_of(level: Severity) -> String {
 
 pub const SCORE_MEANS: &str = "How certain it is that both claims are about the same thing, 0 to 1";
 
-pub fn score(score: f64) -> String {
-    format!("score {score:.2}")
+/// The score on a row. That of near claims is their nearness; that of a model, how sure it is.
+pub fn score(status: ConflictStatus, tier: Tier, score: f64) -> String {
+    match (status, tier) {
+        (ConflictStatus::Possible, _) | (_, Tier::Agent) => format!("nearness {score:.2}"),
+        (_, Tier::Nli | Tier::Llm) => format!("{:.0}% sure", score * 100.0),
+        _ => format!("score {score:.2}"),
+    }
 }
 
 pub const NEAREST: &str = "Nearest first";

@@ -1,5 +1,7 @@
 //! The settings.
 
+use engram_model::{ModelState, ModelTask};
+
 pub const COMMAND: &str = "Settings: theme, text size, editor";
 pub const REQUESTS: &str = "Requests";
 pub const QUIET: &str = "In the window";
@@ -28,9 +30,32 @@ pub const LINKS_HERE: &str = "`engram://` links in other programs open in this w
 pub const LINKS_ELSEWHERE: &str = "`engram://` links in other programs do not open in Engram.";
 pub const LINKS_BRING: &str = "Turn on";
 pub const AGENTS: &str = "Agents";
+pub const MODELS: &str = "Models";
+pub const MODELS_MEAN: &str = "Judge possible conflicts, in the background";
 pub const LOG: &str = "Log";
 pub const OPEN: &str = "Open";
 pub const COPY_LOG: &str = "Copy the path of the log";
+
+/// A model in a line: its task, its name and its state.
+pub fn model(task: ModelTask, name: Option<&str>, state: ModelState) -> String {
+    let task = match task {
+        ModelTask::Nli => "Classifier",
+        ModelTask::Llm => "Language model",
+    };
+    match (name, state) {
+        (Some(name), ModelState::On) => format!("{task} {name}"),
+        (Some(name), _) => format!("{task} {name}, which does not work"),
+        (None, _) => format!("{task}: none"),
+    }
+}
+
+/// What to run to choose a model, or to use none.
+pub fn model_command(state: ModelState) -> &'static str {
+    match state {
+        ModelState::Off => "To choose one: ",
+        ModelState::On | ModelState::Broken => "To turn it off: ",
+    }
+}
 
 pub fn percent(zoom: u16) -> String {
     format!("{zoom}%")

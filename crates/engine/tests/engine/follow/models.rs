@@ -11,7 +11,7 @@ use engram_kit::server::{Server, respond};
 use engram_meaning::{Task, fixture::tiny_model};
 use engram_model::{
     Change, Code, Conflict, ConflictId, ConflictStatus, Gate, Listed, ModelState, ModelTask,
-    PairVerdict, Settle, Severity, Tier,
+    PairVerdict, Settle, Severity, Tier, ask,
 };
 use serde_json::json;
 
@@ -257,27 +257,22 @@ fn only_a_usable_model_is_chosen() {
     };
     for (task, choice) in [
         (ModelTask::Nli, folder("nothing")),
+        // Its runtime is no library.
+        (ModelTask::Nli, folder("model")),
         (ModelTask::Nli, endpoint("https://a.example/v1", None)),
         (ModelTask::Llm, folder("model")),
         (ModelTask::Llm, endpoint("http://a.example/v1", None)),
         (ModelTask::Llm, endpoint("not an address", None)),
-        (
-            ModelTask::Llm,
-            endpoint("https://a.example/v1", Some("ENGRAM_NO_SUCH_KEY")),
-        ),
     ] {
         refused(choose_model(&home, task, choice), Code::ModelInvalid);
         assert_eq!(list_models(&home).unwrap(), before);
     }
-    choose_model(
-        &home,
-        ModelTask::Llm,
-        endpoint("https://a.example/v1", None),
-    )
-    .unwrap();
+    let far = endpoint("https://a.example/v1", Some("ENGRAM_NO_SUCH_KEY"));
+    choose_model(&home, ModelTask::Llm, far).unwrap();
     let far = &list_models(&home).unwrap()[1];
     let why = far.why.as_deref().unwrap_or_default();
-    assert!(why.contains("https://a.example/v1"), "{far:?}");
+    let is_told = ["https://a.example/v1", "ENGRAM_NO_SUCH_KEY"].map(|it| why.contains(it));
+    assert_eq!(is_told, [true, true], "{far:?}");
     std::fs::remove_file(sandbox.path("model").join("tokenizer.json")).unwrap();
     let broken = &list_models(&home).unwrap()[0];
     assert_eq!(broken.state, ModelState::Broken);
@@ -365,4 +360,42 @@ fn only_pairs_without_an_answer_are_asked_about_and_a_refused_one_is_passed_over
             (ConflictStatus::Possible, answers)
         );
     }
+}
+
+/// Whoever looks at the models sees why one gives no verdicts, until it does.
+#[test]
+fn a_model_that_fails_is_listed_as_broken_until_it_answers() {
+    let sandbox = Sandbox::new();
+    let works = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let is_working = std::sync::Arc::clone(&works);
+    let server = Server::start(move |_, stream| {
+        if is_working.load(std::sync::atomic::Ordering::SeqCst) {
+            let content = verdict("contradiction");
+            let body = json!({ "choices": [{ "message": { "content": content } }] });
+            respond(stream, "200 OK", "", body.to_string().as_bytes())
+        } else {
+            respond(stream, "500 Internal Server Error", "", b"")
+        }
+    });
+    let at = sandbox.open();
+    choose(&sandbox, &server);
+    propose(&at);
+    let (_subscription, raised_now) = raised(&at);
+    at.0.follow_with_models().unwrap();
+    // The second request follows the first failure.
+    for n in 0..2 {
+        server.requests.recv_timeout(PATIENCE).unwrap();
+        at.claim(&format!("Claim number {n} about nothing of the kind."));
+    }
+    let state = || at.0.ask(&USER, ask::Models).unwrap().models.remove(1);
+    let broken = state();
+    let why = broken.why.as_deref().unwrap_or_default();
+    assert!(
+        broken.state == ModelState::Broken && why.contains("500"),
+        "{broken:?}"
+    );
+    works.store(true, std::sync::atomic::Ordering::SeqCst);
+    at.claim("This wakes the follower.");
+    raised_now.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(state().state, ModelState::On);
 }

@@ -320,7 +320,7 @@ fn view_content(conflict: &Conflict, topic: Option<String>, clock: Clock) -> imp
     let at = conflict.found_at;
     let is_possible = conflict.status == ConflictStatus::Possible;
     let score = conflict.score.map(|score| {
-        view! { <span title=say::conflicts::SCORE_MEANS data-testid="conflict-score">{say::conflicts::score(score)}</span> }
+        view! { <span title=say::conflicts::SCORE_MEANS data-testid="conflict-score">{say::conflicts::score(conflict.status, conflict.tier, score)}</span> }
     });
     view! {
         <span class="mark" aria-hidden="true"></span>
