@@ -20,6 +20,8 @@ use crate::{
 
 /// The most texts that are run at once, which bounds the memory.
 pub(crate) const BATCH: usize = 32;
+/// A model that reads fewer is broken.
+const LEAST_TOKENS: usize = 16;
 
 /// One of the inputs that such models have.
 #[derive(Clone, Copy)]
@@ -164,6 +166,10 @@ fn tokenizer(
     let limit = limit.and_then(|it| usize::try_from(it).ok());
     let most = config.tokens(task);
     let max_length = limit.map_or(most, |it| it.min(most));
+    // Below the number of special tokens, the tokenizer's own arithmetic would overflow.
+    if max_length < LEAST_TOKENS {
+        return Err(format!("it reads {max_length} tokens, fewer than {LEAST_TOKENS}").into());
+    }
     tokenizer.with_truncation(Some(TruncationParams {
         max_length,
         ..TruncationParams::default()

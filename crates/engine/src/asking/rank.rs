@@ -259,15 +259,16 @@ impl RankedEngram {
         let in_words = f64::from(SHARED_WORD) * whole as f64 / weights.most;
         let meaning = f64::from(MEANING) * f64::from(weights.asked.closeness(&sketch));
         // That a claim is short says nothing of words that stand only beside it.
-        let most = if found.said < matched { 1.0 } else { f32::MAX };
-        let factor = f64::from(sketch.word_factor().min(most));
+        let bound = if found.said < matched { 1.0 } else { f32::MAX };
+        let factor = f64::from(sketch.word_factor().min(bound));
         let sum = in_words * (share * factor + near) + meaning;
         let full_meaning = if weights.asked.has_meaning() {
             f64::from(MEANING)
         } else {
             0.0
         };
-        let relevance = sum / (in_words + full_meaning);
+        let most = in_words + full_meaning;
+        let relevance = if most > 0.0 { sum / most } else { 0.0 };
         let complete = found.exact == worth.exact.len() && found.words == worth.words.len();
         let is_near = weights.worth.words.len() >= LONG && sum >= NOT_NOISE;
         if found.exact == 0 && relevance < NOISE && !is_near && !complete {

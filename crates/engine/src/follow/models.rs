@@ -98,10 +98,14 @@ impl ModelJudge {
     /// Asks about the next pair; returns whether there may be more.
     fn judge_next(&mut self, cx: &Context<'_>, chosen: &Models) -> Result<bool, Refusal> {
         let (store, now) = (&cx.engine.store, cx.engine.world.now());
-        let next = store.read(|tx| {
-            NearPairs::of(tx).next_to_judge(&self.name, self.asked, self.is_here(), now)
+        let (next, head) = store.read::<_, StoreError>(|tx| {
+            let pairs = NearPairs::of(tx);
+            let next = pairs.next_to_judge(&self.name, self.asked, self.is_here(), now)?;
+            Ok((next, tx.head()?))
         })?;
         let Some(pair) = next else {
+            // The next waking looks only at what is proposed from now on.
+            self.asked = head;
             return Ok(false);
         };
         match self.ask(&pair) {

@@ -50,8 +50,9 @@ pub(crate) fn record_word(
         let found = pair.map_or(Ok(None), |pair| {
             visible_conflict(tx, pair, &visibility, clock)
         })?;
-        let is_own = |status| status == ConflictStatus::Possible;
-        let Some(found) = found.filter(|it| it.pair.id == id && is_own(it.conflict.status)) else {
+        let is_possible = |status| status == ConflictStatus::Possible;
+        let Some(found) = found.filter(|it| it.pair.id == id && is_possible(it.conflict.status))
+        else {
             return Ok(Plan::of(Vec::new(), ()));
         };
         // Somebody decided, or answered, and the model is too late.

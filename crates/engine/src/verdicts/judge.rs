@@ -60,6 +60,13 @@ enum JudgeOf {
 /// Records a word on a pair, with its consequences.
 pub(super) fn judge_pair(cx: &Context<'_>, word: &AskedJudgment) -> Result<ResolveReply, Refusal> {
     let project = cx.project()?;
+    if word.verdict == PairVerdict::Unclear {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "only a model answers that it cannot tell",
+            "Leave the pair without an answer: that says the same.",
+        ));
+    }
     let by = author::author_of(cx, None)?;
     let decided = decide::plan_and_commit(cx, &ActiveProject::of(project), |tx, now| {
         rates::admit_write(cx, tx)?;

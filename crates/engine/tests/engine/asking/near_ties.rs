@@ -128,3 +128,12 @@ fn a_word_of_every_claim_is_found() {
         assert_eq!(at.query(&USER, question).engrams.len(), 10, "{question}");
     }
 }
+
+/// A claim and a question of small words alone are compared with nothing.
+#[test]
+fn small_words_alone_find_nothing() {
+    let at = Sandbox::open_new();
+    at.claim("The relay retries in 2 s.");
+    at.claim("It is what it is.");
+    assert_eq!(claims_in(&at.query(&USER, "is it what it was")).len(), 0);
+}

@@ -362,6 +362,18 @@ fn only_pairs_without_an_answer_are_asked_about_and_a_refused_one_is_passed_over
     }
 }
 
+/// Agents and people who cannot tell leave a pair without an answer; otherwise no model would be asked.
+#[test]
+fn only_a_model_says_that_it_cannot_tell() {
+    let at = Sandbox::open_new();
+    let id = propose(&at);
+    for who in [&USER, &agent_named("bob")] {
+        let unclear = Settle::judge(PairVerdict::Unclear);
+        refused(at.settle(who, id, unclear), Code::SchemaInvalid);
+    }
+    assert_eq!(conflict(&at, id).judged.len(), 0);
+}
+
 /// Whoever looks at the models sees why one gives no verdicts, until it does.
 #[test]
 fn a_model_that_fails_is_listed_as_broken_until_it_answers() {
