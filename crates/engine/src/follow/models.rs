@@ -4,7 +4,7 @@
 
 use std::{
     fs::File,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, mpsc::Sender},
     time::Duration,
 };
@@ -33,7 +33,6 @@ const LOCK: &str = "models.lock";
 /// The follower that asks models.
 pub(crate) struct ModelFollower {
     own: Sender<Woken>,
-    home: PathBuf,
     /// Locked while this process judges.
     _lock: File,
     chosen: Models,
@@ -58,16 +57,15 @@ impl Follower for ModelFollower {
     type Patience = ();
 
     fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
-        let home = engine.store.home().to_owned();
-        if Models::read(&home)? == Models::default() {
+        let home = engine.store.home();
+        if Models::read(home)? == Models::default() {
             return Ok(None);
         }
-        let Some(lock) = lock(&home)? else {
+        let Some(lock) = lock(home)? else {
             return Ok(None);
         };
         let mut follower = Self {
             own: own.clone(),
-            home,
             _lock: lock,
             chosen: Models::default(),
             judges: Vec::new(),
@@ -77,7 +75,7 @@ impl Follower for ModelFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        let chosen = Models::read(&self.home)?;
+        let chosen = Models::read(engine.store.home())?;
         if chosen != self.chosen {
             self.judges = load_judges(&chosen, &engine.failures);
             self.chosen = chosen;

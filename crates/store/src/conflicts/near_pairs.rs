@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Attribution, entries::entry_with_text};
-use crate::{Reader, Result, journal::parse_id};
+use crate::{Reader, Result, journal::parse_id, tables::NOT_OVER};
 
 /// A possible conflict that a model has not judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct PairToJudge {
     pub id: ConflictId,
     /// Its project.
     pub project: ProjectId,
-    /// The claims, the older one first.
+    /// The claims of its sides.
     pub claims: [String; 2],
 }
 
@@ -69,8 +69,9 @@ impl<'a> NearPairs<'a> {
         id.map(|it| parse_id(&it)).transpose()
     }
 
-    /// The first possible conflict that was proposed after this place, whose claims hold now, and of
-    /// which neither this model nor any agent or person has said anything; pairs of one run only `with_runs`.
+    /// The first possible conflict that was proposed after this place, with a version that holds now on
+    /// each side, and of which neither this model nor any agent or person has said anything; pairs of
+    /// one run only `with_runs`.
     pub fn next_to_judge(
         &self,
         model: &str,
@@ -78,33 +79,34 @@ impl<'a> NearPairs<'a> {
         with_runs: bool,
         now: Timestamp,
     ) -> Result<Option<PairToJudge>> {
+        let claim_of = |side: &str| {
+            format!(
+                "(SELECT content.claim FROM content INDEXED BY content_side
+                  CROSS JOIN engram ON engram.id = content.engram
+                  WHERE content.side = conflict.{side} AND engram.project = conflict.project
+                    AND engram.valid_until IS NULL AND {NOT_OVER} LIMIT 1)"
+            )
+        };
+        let (a, b) = (claim_of("a"), claim_of("b"));
         self.0
-            .prepare_cached(
-                "SELECT conflict.first, conflict.id, conflict.project, a.claim, b.claim
-                 FROM conflict
-                 JOIN engram older ON older.id = conflict.older AND older.valid_until IS NULL
-                   AND (older.expires_at IS NULL OR older.expires_at > ?4)
-                 JOIN engram newer ON newer.id = conflict.newer AND newer.valid_until IS NULL
-                   AND (newer.expires_at IS NULL OR newer.expires_at > ?4)
-                 JOIN content a ON a.engram = older.id
-                 JOIN content b ON b.engram = newer.id
-                 WHERE conflict.status = 'possible' AND conflict.first > ?1
-                   AND (?3 OR conflict.run IS NULL)
-                   AND NOT EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
-                     WHERE subject = conflict.id AND kind = 'judged'
-                       AND coalesce(body ->> '$.model', ?2) = ?2)
-                   AND conflict.verdict IS NULL
-                 ORDER BY conflict.first LIMIT 1",
-            )?
+            .prepare_cached(&format!(
+                "SELECT first, id, project, claim_a, claim_b FROM
+                   (SELECT conflict.*, {a} AS claim_a, {b} AS claim_b FROM conflict
+                    WHERE status = 'possible' AND verdict IS NULL AND first > ?1
+                      AND (?3 OR run IS NULL)
+                      AND NOT EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
+                        WHERE subject = conflict.id AND kind = 'judged'
+                          AND coalesce(body ->> '$.model', ?4) = ?4))
+                 WHERE claim_a IS NOT NULL AND claim_b IS NOT NULL ORDER BY first LIMIT 1"
+            ))?
             .query_and_then(
-                params![after as i64, model, with_runs, now.as_microsecond()],
+                params![after as i64, now.as_microsecond(), with_runs, model],
                 |row| {
+                    let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
                     Ok(PairToJudge {
                         seq: row.get::<_, i64>(0)? as u64,
-                        id: parse_id(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?,
-                        project: parse_id(
-                            row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?,
-                        )?,
+                        id: parse_id(text(1)?)?,
+                        project: parse_id(text(2)?)?,
                         claims: [row.get(3)?, row.get(4)?],
                     })
                 },

@@ -19,7 +19,7 @@ use crate::fixture::{
     Asked, Sandbox, USER,
     agents::{agent_named, open_agent},
     conflicts::{conflict, list_conflicts},
-    draft, refused,
+    correction_of, draft, refused,
 };
 
 /// The longest wait, far beyond what it takes.
@@ -410,4 +410,21 @@ fn a_model_that_fails_is_listed_as_broken_until_it_answers() {
     at.claim("This wakes the follower.");
     raised_now.recv_timeout(PATIENCE).unwrap();
     assert_eq!(state().state, ModelState::On);
+}
+
+/// A pair is asked about as long as its sides hold, also in another version of the same words.
+#[test]
+fn a_pair_whose_claim_was_said_anew_is_asked_about() {
+    let sandbox = Sandbox::new();
+    let server = endpoint(|_| verdict("contradiction"));
+    let at = sandbox.open();
+    choose(&sandbox, &server);
+    let first = at.put(&agent_named("ada"), draft(PORT)).unwrap();
+    let stored = at.put(&agent_named("bob"), draft(SOCKET)).unwrap();
+    let again = correction_of(first.lineage_id, &PORT.to_uppercase());
+    at.put(&agent_named("ada"), again).unwrap();
+    let (_subscription, raised_now) = raised(&at);
+    at.0.follow_with_models().unwrap();
+    raised_now.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(only(&at, Listed::Open).id, stored.near[0].conflict);
 }
