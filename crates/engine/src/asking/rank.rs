@@ -11,7 +11,7 @@ use std::{
 
 use engram_consistency::near::{ClaimSketch, MEANING, SHARED_WORD};
 use engram_model::{Durability, Engram, Evidence, FactType, HashKeys, RunId, Scope, Spelling};
-use engram_store::{SearchMatch, SearchTerms, SearchWeights, TermFrequencies, Traits};
+use engram_store::{SearchMatch, SearchTerms, SearchWeights, TermFrequencies, Traits, side};
 
 use crate::asking::keys::{VersionKeys, hash_of_key};
 
@@ -365,17 +365,11 @@ pub(crate) fn thin_out(ranked: &mut Vec<RankedEngram>, limit: usize) {
     let rest = ranked.split_off(read);
     let mut said = HashSet::new();
     let is_new = |ranked: &RankedEngram| {
-        let claim = ranked.engram.as_ref().map(|it| folded(&it.claim));
+        let claim = ranked.engram.as_ref().map(|it| side("", &it.claim));
         claim.is_none_or(|it| said.insert(it))
     };
     let (first, repeated): (Vec<_>, Vec<_>) = ranked.drain(..).partition(is_new);
     ranked.extend(first.into_iter().chain(repeated).chain(rest));
-}
-
-/// A claim without the case, the spaces and the full stop in which repeats differ.
-fn folded(claim: &str) -> String {
-    let words: Vec<&str> = claim.trim_end_matches('.').split_whitespace().collect();
-    words.join(" ").to_lowercase()
 }
 
 fn portion(part: u64, whole: u64) -> f64 {

@@ -4,7 +4,7 @@
 
 use engram_gateway::quoted;
 use engram_model::{
-    ConflictId, ConflictStatus, Operation, PairVerdict, ProjectId, Refusal, Scope, Tier,
+    ConflictId, ConflictStatus, Operation, PairVerdict, ProjectId, Refusal, Tier,
     operation::PairJudgment,
 };
 use engram_store::NearPairs;
@@ -18,7 +18,7 @@ use crate::{
         screen::screen_text,
     },
     decide,
-    verdicts::judge::{quoted_sides, voices_by_side},
+    verdicts::judge::{raised_on_a_word, sentence_of, voices_by_side},
 };
 
 /// The word of a model on a pair.
@@ -72,16 +72,13 @@ pub(crate) fn record_word(
         if word.verdict == PairVerdict::Contradicts
             && let Some(mut known) = tx.contradiction(found.pair.last)?
         {
-            let [a, b] = quoted_sides(&found);
-            let by = quoted(&word.model);
-            known.why = format!("{a} and {b} cannot both hold, says the model {by}.");
+            let by = format!("the model {}", quoted(&word.model));
+            known.why = sentence_of(&found, &by);
             (known.tier, known.score) = (word.tier, Some(word.sure));
             let [one, two] = voices_by_side(&found);
             known.engrams = [one.id, two.id];
             known.id = id;
-            let is_shareable = [&one, &two].iter().all(|it| it.scope != Scope::Run);
-            let raised = Operation::Conflicted(Box::new(known));
-            entries.push(Planned::new(raised, ENGINE, is_shareable));
+            entries.push(raised_on_a_word(known, [&one, &two], ENGINE));
         }
         Ok(Plan::of(entries, ()))
     })?;

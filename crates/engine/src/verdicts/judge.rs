@@ -11,7 +11,7 @@ use engram_gateway::quoted;
 use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, Operation, PairVerdict, ProjectId, Refusal,
     ResolveReply, Scope, Settle,
-    operation::{Agent, PairJudgment},
+    operation::{Agent, Contradiction, PairJudgment},
     shorten,
 };
 use engram_store::{NearPairs, Reader};
@@ -340,9 +340,20 @@ fn raised(
             asked.now,
         ));
     }
-    let shareable = [&one, &two].iter().all(|it| it.scope != Scope::Run);
-    let raised = Operation::Conflicted(Box::new(known));
-    Ok(vec![Planned::new(raised, &asked.by, shareable)])
+    Ok(vec![raised_on_a_word(known, [&one, &two], &asked.by)])
+}
+
+/// The entry that makes a pair a conflict on somebody's word alone.
+pub(super) fn raised_on_a_word(known: Contradiction, voices: [&Engram; 2], by: &str) -> Planned {
+    let shareable = voices.iter().all(|it| it.scope != Scope::Run);
+    Planned::new(Operation::Conflicted(Box::new(known)), by, shareable)
+}
+
+/// Why two claims cannot both hold, where nobody but the judge says so.
+pub(super) fn sentence_of(found: &ShownConflict, by: &str) -> String {
+    let voices = found.voices.each_ref();
+    let [a, b] = voices.map(|it| quoted(&shorten(it.claim.trim_end_matches('.'), MAX_QUOTED)));
+    format!("{a} and {b} cannot both hold, says {by}.")
 }
 
 /// Why two claims cannot both hold, where nobody but the judge says so: which they are, and who
@@ -352,18 +363,11 @@ fn sentence(
     found: &ShownConflict,
     asked: &ProposedVerdict,
 ) -> Result<String, Refusal> {
-    let [a, b] = quoted_sides(found);
     let by = match cx.agent()? {
         Some(_) => quoted(&asked.by),
         None => "the user".to_owned(),
     };
-    Ok(format!("{a} and {b} cannot both hold, says {by}."))
-}
-
-/// Both claims for a sentence, the older first.
-pub(super) fn quoted_sides(found: &ShownConflict) -> [String; 2] {
-    let voices = found.voices.each_ref();
-    voices.map(|it| quoted(&shorten(it.claim.trim_end_matches('.'), MAX_QUOTED)))
+    Ok(sentence_of(found, &by))
 }
 
 /// The representatives of the sides, in the order of the pair's digests.
