@@ -1,4 +1,4 @@
-//! What the classifiers share: tokens in, one score for each label out.
+//! Runs a classifier: two texts in, one score for each label out.
 
 use std::path::Path;
 
@@ -7,19 +7,15 @@ use ort::{
     value::Tensor,
 };
 use serde_json::Value;
-use tokenizers::{
-    EncodeInput, Encoding, PaddingParams, PaddingStrategy, Tokenizer, TruncationParams,
-};
+use tokenizers::{Encoding, PaddingParams, PaddingStrategy, Tokenizer, TruncationParams};
 
 use crate::{
-    ModelError, ModelInfo, Task,
+    ModelError, ModelInfo,
     config::ModelConfig,
     folder::{self, TOKENIZER},
     runtime,
 };
 
-/// The most texts that are run at once, which bounds the memory.
-pub(crate) const BATCH: usize = 32;
 /// A model that reads fewer is broken.
 const LEAST_TOKENS: usize = 16;
 
@@ -35,30 +31,21 @@ enum ModelInput {
 pub(crate) struct Classifier {
     pub(crate) info: ModelInfo,
     pub(crate) config: ModelConfig,
-    task: Task,
     tokenizer: Tokenizer,
     session: Session,
     inputs: Vec<(String, ModelInput)>,
     output: String,
 }
 
-/// The scores of a batch, before any softmax.
-pub(crate) struct Logits {
-    pub(crate) encodings: Vec<Encoding>,
-    /// For each input in order, one row of labels, or one row for each token. Always finite.
-    pub(crate) values: Vec<f32>,
-}
-
 impl Classifier {
-    pub(crate) fn load(folder: &Path, task: Task) -> Result<Self, ModelError> {
+    pub(crate) fn load(folder: &Path) -> Result<Self, ModelError> {
         // Without a library, the files need not be read.
         let environment = runtime::environment()?;
-        let files = folder::load(folder, task)?;
+        let files = folder::load(folder)?;
         let tokenizer = tokenizer(
             &files.tokenizer,
             files.tokenizer_config.as_deref(),
             &files.config,
-            task,
         )
         .map_err(|it| ModelError::broken(TOKENIZER, it))?;
         let session = runtime::session(&environment, &files.model)
@@ -66,7 +53,7 @@ impl Classifier {
         let mut outputs = session.outputs().iter().map(|it| it.name());
         let first = outputs.clone().next().filter(|it| !it.is_empty());
         let output = outputs.find(|it| *it == "logits").or(first);
-        let output = output.ok_or_else(|| ModelError::wrong_task(task, "it has no output"))?;
+        let output = output.ok_or_else(|| ModelError::wrong_task("it has no output"))?;
         let inputs = session.inputs().iter().map(|input| {
             let kind = match input.name() {
                 "input_ids" => ModelInput::Ids,
@@ -74,7 +61,7 @@ impl Classifier {
                 "token_type_ids" => ModelInput::Segments,
                 other => {
                     let why = format!("it wants an input named {other}");
-                    return Err(ModelError::wrong_task(task, why));
+                    return Err(ModelError::wrong_task(why));
                 }
             };
             Ok((input.name().to_owned(), kind))
@@ -84,20 +71,17 @@ impl Classifier {
             output: output.to_owned(),
             info: files.info,
             config: files.config,
-            task,
             tokenizer,
             session,
         })
     }
 
-    /// Runs one batch.
-    pub(crate) fn run<'s, E>(&mut self, batch: Vec<E>) -> Result<Logits, ModelError>
-    where
-        E: Into<EncodeInput<'s>> + Send,
-    {
+    /// The scores of a batch, before any softmax: for each pair in order, one row of labels. Always
+    /// finite.
+    pub(crate) fn run(&mut self, batch: &[(&str, &str)]) -> Result<Vec<f32>, ModelError> {
         let encodings = self
             .tokenizer
-            .encode_batch(batch, true)
+            .encode_batch(batch.to_vec(), true)
             .map_err(ModelError::failed)?;
         let tokens = encodings.first().map_or(0, Encoding::len);
         let shape = [encodings.len(), tokens];
@@ -123,25 +107,19 @@ impl Classifier {
             .try_extract_tensor::<f32>()
             .map_err(ModelError::failed)?;
         let labels = self.config.labels.len();
-        let expected = match self.task {
-            Task::Entities => vec![encodings.len(), tokens, labels],
-            Task::Entailment | Task::Embedding => vec![encodings.len(), labels],
-        };
+        let expected = [encodings.len(), labels];
         let found: Vec<usize> = found
             .iter()
             .map(|it| usize::try_from(*it).unwrap_or(0))
             .collect();
         if found != expected {
             let why = format!("its output has the shape {found:?}, not {expected:?}");
-            return Err(ModelError::wrong_task(self.task, why));
+            return Err(ModelError::wrong_task(why));
         }
         if !values.iter().all(|it| it.is_finite()) {
             return Err(ModelError::failed("its scores are not numbers"));
         }
-        Ok(Logits {
-            values: values.to_vec(),
-            encodings,
-        })
+        Ok(values.to_vec())
     }
 }
 
@@ -157,14 +135,13 @@ fn tokenizer(
     bytes: &[u8],
     settings: Option<&[u8]>,
     config: &ModelConfig,
-    task: Task,
 ) -> tokenizers::Result<Tokenizer> {
     let settings: Value = settings.map_or(Ok(Value::Null), serde_json::from_slice)?;
     let mut tokenizer = Tokenizer::from_bytes(bytes)?;
     // Publishers who set no limit write a huge number.
     let limit = settings.get("model_max_length").and_then(Value::as_u64);
     let limit = limit.and_then(|it| usize::try_from(it).ok());
-    let most = config.tokens(task);
+    let most = config.tokens();
     let max_length = limit.map_or(most, |it| it.min(most));
     // Below the number of special tokens, the tokenizer's own arithmetic would overflow.
     if max_length < LEAST_TOKENS {

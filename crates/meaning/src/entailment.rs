@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::{
-    ModelError, ModelInfo, Task,
+    ModelError, ModelInfo,
     classifier::{Classifier, softmax},
 };
 
-/// Half as many as of single texts: a pair has twice the tokens.
+/// The most pairs that are run at once, which bounds the memory.
 const BATCH: usize = 16;
 
 /// How the second text relates to the first. Each score is between 0 and 1; together they are 1.
@@ -37,7 +37,7 @@ impl CrossEncoder {
     /// Those of [`crate::inspect`]; [`ModelError::NoRuntime`] before [`crate::load_runtime`]; and
     /// [`ModelError::Failed`] if it cannot compare a first pair.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
-        let classifier = Classifier::load(folder, Task::Entailment)?;
+        let classifier = Classifier::load(folder)?;
         let config = &classifier.config;
         let mut model = Self {
             entailment: config.label("entailment").unwrap_or_default(),
@@ -62,8 +62,8 @@ impl CrossEncoder {
         let labels = self.classifier.config.labels.len();
         let mut scores = Vec::with_capacity(pairs.len());
         for batch in pairs.chunks(BATCH) {
-            let logits = self.classifier.run(batch.to_vec())?;
-            scores.extend(logits.values.chunks(labels).map(|it| self.scores(it)));
+            let logits = self.classifier.run(batch)?;
+            scores.extend(logits.chunks(labels).map(|it| self.scores(it)));
         }
         Ok(scores)
     }

@@ -1,63 +1,30 @@
-//! Models behind a small API, on this machine or behind an endpoint. An [`Embedder`] turns claims into vectors, a [`CrossEncoder`]
-//! scores whether two claims contradict each other, a [`TokenClassifier`] finds the names in a
-//! claim, and a [`LanguageModel`] asks any OpenAI-compatible endpoint for a verdict. [`fetch()`]
-//! brings the models that [`sources`] names.
+//! Models behind a small API, on this machine or behind an endpoint. A [`CrossEncoder`] scores whether
+//! two claims contradict each other, and a [`LanguageModel`] asks any OpenAI-compatible endpoint for a
+//! verdict.
 //!
-//! Models run in ONNX Runtime, a library that [`load_runtime`] loads when the user has one. Every
-//! absence is a [`ModelError`]: a missing library, folder or endpoint is an answer, never a panic.
+//! A cross-encoder runs in ONNX Runtime, a library that [`load_runtime`] loads when the user has one.
+//! Every absence is a [`ModelError`]: a missing library, folder or endpoint is an answer, never a panic.
 //!
-//! **Never:** decides nothing and stores nothing but what [`fetch()`] was asked to bring; uses the
-//! network only in [`fetch()`] and [`LanguageModel::judge`]; follows no instruction in a claim; and
-//! reads no file outside the folder that it was given.
+//! **Never:** decides nothing and stores nothing; uses the network only in [`LanguageModel::judge`];
+//! follows no instruction in a claim; and reads no file outside the folder that it was given.
 
 #![forbid(unsafe_code)]
 
-mod bert;
 mod classifier;
 mod config;
-mod embedder;
 mod entailment;
-mod entities;
 mod error;
-mod fetch;
 #[cfg(feature = "fixture")]
 pub mod fixture;
 mod folder;
 mod language;
+#[cfg(feature = "fixture")]
 mod onnx;
 mod runtime;
 mod text;
 
-use std::fmt::{self, Display, Formatter};
-
-pub use embedder::Embedder;
 pub use entailment::{CrossEncoder, Scores};
-pub use entities::{Entity, TokenClassifier};
 pub use error::ModelError;
-pub use fetch::{
-    FetchError, FetchProgress, Packed, Source, SourceFile, fetch, fetch_from, sources,
-};
 pub use folder::{ModelInfo, inspect};
 pub use language::{ApiKey, Judgement, LanguageModel, LanguageVerdict};
 pub use runtime::{check_runtime, load_runtime};
-
-/// What a model is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Task {
-    /// Turns a text into a vector: [`Embedder`].
-    Embedding,
-    /// Scores a pair of texts: [`CrossEncoder`].
-    Entailment,
-    /// Finds the names in a text: [`TokenClassifier`].
-    Entities,
-}
-
-impl Display for Task {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Embedding => "embed a text",
-            Self::Entailment => "compare two texts",
-            Self::Entities => "find names",
-        })
-    }
-}

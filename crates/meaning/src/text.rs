@@ -1,5 +1,7 @@
 //! Makes foreign text safe to show.
 
+use engram_model::is_hidden;
+
 /// The printable characters of a text, at most `most` of them. Line breaks and tabs become spaces;
 /// other control characters, and those that reorder or hide text, disappear.
 pub(crate) fn printable(text: &str, most: usize) -> String {
@@ -11,20 +13,11 @@ pub(crate) fn printable(text: &str, most: usize) -> String {
                 it
             }
         })
-        .filter(|it| !it.is_control() && !hides(*it))
+        .filter(|it| !is_hidden(*it))
         .take(most)
         .collect::<String>()
         .trim()
         .to_owned()
-}
-
-fn hides(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 #[cfg(test)]

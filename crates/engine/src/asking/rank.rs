@@ -10,8 +10,10 @@ use std::{
 };
 
 use engram_consistency::near::{ClaimSketch, MEANING, SHARED_WORD};
-use engram_model::{Durability, Engram, Evidence, FactType, HashKeys, RunId, Scope, Spelling};
-use engram_store::{SearchMatch, SearchTerms, SearchWeights, TermFrequencies, Traits, side};
+use engram_model::{
+    Durability, Engram, Evidence, FactType, HashKeys, RunId, Scope, Spelling, fold,
+};
+use engram_store::{SearchMatch, SearchTerms, SearchWeights, TermFrequencies, Traits};
 
 use crate::asking::keys::{VersionKeys, hash_of_key};
 
@@ -365,7 +367,7 @@ pub(crate) fn thin_out(ranked: &mut Vec<RankedEngram>, limit: usize) {
     let rest = ranked.split_off(read);
     let mut said = HashSet::new();
     let is_new = |ranked: &RankedEngram| {
-        let claim = ranked.engram.as_ref().map(|it| side("", &it.claim));
+        let claim = ranked.engram.as_ref().map(|it| fold(&it.claim));
         claim.is_none_or(|it| said.insert(it))
     };
     let (first, repeated): (Vec<_>, Vec<_>) = ranked.drain(..).partition(is_new);

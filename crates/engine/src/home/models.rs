@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engram_meaning::{ApiKey, LanguageModel, ModelError, Task, check_runtime, inspect};
+use engram_meaning::{ApiKey, LanguageModel, ModelError, check_runtime, inspect};
 use engram_model::{Code, ListedModel, ModelState, ModelTask, Refusal};
 use engram_store::{Doorbell, read_file};
 use parking_lot::Mutex;
@@ -158,7 +158,7 @@ pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
     let nli = match &models.nli {
         None => none(ModelTask::Nli),
         Some(model) => {
-            let usable = inspect(&model.folder, Task::Entailment)
+            let usable = inspect(&model.folder)
                 .and_then(|info| check_runtime(&model.runtime).map(|()| info));
             match usable {
                 Ok(info) => ListedModel {
@@ -231,7 +231,7 @@ pub fn choose_model(home: &Path, task: ModelTask, choice: ModelChoice) -> Result
         (ModelTask::Nli, ModelChoice::Off) => models.nli = None,
         (ModelTask::Llm, ModelChoice::Off) => models.llm = None,
         (ModelTask::Nli, ModelChoice::Folder { folder, runtime }) => {
-            inspect(&folder, Task::Entailment).map_err(|it| invalid(&it))?;
+            inspect(&folder).map_err(|it| invalid(&it))?;
             check_runtime(&runtime).map_err(|it| invalid(&it))?;
             // The home's processes have other current folders.
             let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);

@@ -8,7 +8,6 @@
 )]
 
 mod endpoint;
-mod fetching;
 mod folders;
 mod models;
 

@@ -8,7 +8,7 @@ use std::{
 
 use engram_engine::{ModelChoice, choose_model, list_models};
 use engram_kit::server::{Server, respond};
-use engram_meaning::{Task, fixture::tiny_model};
+use engram_meaning::fixture::tiny_model;
 use engram_model::{
     Change, Code, Conflict, ConflictId, ConflictStatus, Gate, Listed, ModelState, ModelTask,
     PairVerdict, Settle, Severity, Tier, ask,
@@ -207,7 +207,7 @@ fn classifier(sandbox: &Sandbox) -> ModelChoice {
     let folder = sandbox.path("model");
     let labels = ["contradiction", "neutral", "entailment"];
     let words: &[(&str, &[f32])] = &[("socket", &[9.0, 0.0, 0.0]), ("disk", &[0.0, 0.0, 9.0])];
-    tiny_model(&folder, Task::Entailment, &labels, words).unwrap();
+    tiny_model(&folder, &labels, words).unwrap();
     let runtime = std::env::var_os("ENGRAM_ONNXRUNTIME")
         .expect("set ENGRAM_ONNXRUNTIME to an ONNX Runtime library; `cargo xtask setup` has one");
     ModelChoice::Folder {
