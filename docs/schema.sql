@@ -39,6 +39,8 @@ CREATE INDEX conflict_a ON conflict (a);
 
 CREATE INDEX conflict_b ON conflict (b);
 
+CREATE INDEX conflict_possible ON conflict (first) WHERE status = 'possible';
+
 CREATE INDEX conflict_project ON conflict (project, status);
 
 CREATE TABLE content (
@@ -75,6 +77,13 @@ CREATE TABLE due (
     pairs   INTEGER NOT NULL,
     told    INTEGER NOT NULL
 , of_runs INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE embedding_model (
+    id      INTEGER PRIMARY KEY,
+    name    TEXT NOT NULL,
+    version TEXT NOT NULL,
+    UNIQUE (name, version)
+) STRICT;
 
 CREATE TABLE engram (
     seq          INTEGER PRIMARY KEY REFERENCES journal (seq),
@@ -407,3 +416,9 @@ CREATE TABLE unsent (
     id      TEXT NOT NULL,
     PRIMARY KEY (project, agent)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vector (
+    seq   INTEGER PRIMARY KEY,
+    model INTEGER NOT NULL,
+    bytes BLOB    NOT NULL
+) STRICT;

@@ -146,6 +146,9 @@ fn query_text(query: &QueryReply) -> String {
             format_count(unread, ("older claim was", "older claims were"))
         );
     }
+    if let Some(model) = &query.embedded_by {
+        let _ = write!(out, "\nmeanings compared by {}", one_line(model));
+    }
     for engram in &query.engrams {
         let _ = write!(out, "\n\n{}", engram_text(engram));
     }

@@ -155,6 +155,7 @@ fn query_of(query: &QueryArgs, world: &World) -> Result<Query, Refusal> {
         fact_type: query.fact_type,
         as_of: as_of.transpose()?,
         include_ephemeral: query.include_ephemeral,
+        embedding_ref: None,
     })
 }
 

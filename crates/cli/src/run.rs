@@ -42,7 +42,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                     ref spans,
                 },
         } => pointers::track(cli.repo.as_deref(), from, to, spans),
-        Verb::Models { ref verb } => models::models(verb.as_ref(), &home_folder(&cli)?, json),
+        Verb::Models { ref verb } => models::models(verb.as_ref(), &cli, json),
         Verb::Detect { ref pairs } => batch::detect(pairs).map(|()| ExitCode::SUCCESS),
         Verb::Mcp { ref toolsets } => serve_mcp(Arc::new(open_engine(&cli)?), toolsets),
         Verb::Serve(ref ask) => serve_http(
@@ -210,7 +210,7 @@ pub(crate) fn home_folder(cli: &Cli) -> Result<PathBuf, Refusal> {
         })
 }
 
-fn open_engine(cli: &Cli) -> Result<Engine, Refusal> {
+pub(crate) fn open_engine(cli: &Cli) -> Result<Engine, Refusal> {
     Engine::open(Options {
         home: home_folder(cli)?,
         repo: cli.repo.clone(),

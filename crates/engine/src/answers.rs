@@ -30,7 +30,7 @@ use crate::{
     conflicts::{gate, list},
     context::{Context, caller::is_token, names},
     evidence::health,
-    follow::promotion::PromoteFollower,
+    follow::{promotion::PromoteFollower, vectors},
     home::{calls::BegunCall, models::list_models},
     log_cause,
     messages::{brief, hooks, message, send},
@@ -364,6 +364,7 @@ impl Answers for Answering<'_> {
         let mut models = list_models(engine.store.home())?;
         for model in &mut models {
             engine.failures.tell(model);
+            vectors::tell_progress(&engine.store, model)?;
         }
         Ok(ModelsReply { models })
     }

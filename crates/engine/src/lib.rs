@@ -55,6 +55,7 @@ pub use conflicts::list::CONFLICT_PLACE;
 pub use context::caller::is_token;
 pub use context::repository::{repository_around, track, working_tree};
 pub use engram_gateway::MESSAGE_BYTES;
+pub use engram_meaning::{ModelSource, sources as model_sources};
 pub use engram_pointers::track::{Anchor, RepoState, Span, SpanState};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
@@ -62,7 +63,7 @@ pub use follow::Subscription;
 pub use home::files::{
     Moved, default_home, is_home_there, look_at_home, move_home, write_home_file,
 };
-pub use home::models::{ModelChoice, choose_model, list_models};
+pub use home::models::{ModelChoice, choose_model, fetch_model, list_models};
 pub use status::doctor::{Checkup, Diagnosis, Treatment};
 pub use status::everywhere::RepositoryWaiting;
 pub use status::recover::recover;

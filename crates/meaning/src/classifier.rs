@@ -1,6 +1,6 @@
 //! Runs a classifier: two texts in, one score for each label out.
 
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
 use ort::{
     session::{Session, SessionInputValue},
@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokenizers::{Encoding, PaddingParams, PaddingStrategy, Tokenizer, TruncationParams};
 
 use crate::{
-    ModelError, ModelInfo,
+    ModelError, ModelInfo, Task,
     config::ModelConfig,
     folder::{self, TOKENIZER},
     runtime,
@@ -41,7 +41,7 @@ impl Classifier {
     pub(crate) fn load(folder: &Path) -> Result<Self, ModelError> {
         // Without a library, the files need not be read.
         let environment = runtime::environment()?;
-        let files = folder::load(folder)?;
+        let files = folder::load(folder, Task::Entailment)?;
         let tokenizer = tokenizer(
             &files.tokenizer,
             files.tokenizer_config.as_deref(),
@@ -53,7 +53,7 @@ impl Classifier {
         let mut outputs = session.outputs().iter().map(|it| it.name());
         let first = outputs.clone().next().filter(|it| !it.is_empty());
         let output = outputs.find(|it| *it == "logits").or(first);
-        let output = output.ok_or_else(|| ModelError::wrong_task("it has no output"))?;
+        let output = output.ok_or_else(|| wrong_task("it has no output"))?;
         let inputs = session.inputs().iter().map(|input| {
             let kind = match input.name() {
                 "input_ids" => ModelInput::Ids,
@@ -61,7 +61,7 @@ impl Classifier {
                 "token_type_ids" => ModelInput::Segments,
                 other => {
                     let why = format!("it wants an input named {other}");
-                    return Err(ModelError::wrong_task(why));
+                    return Err(wrong_task(why));
                 }
             };
             Ok((input.name().to_owned(), kind))
@@ -114,13 +114,17 @@ impl Classifier {
             .collect();
         if found != expected {
             let why = format!("its output has the shape {found:?}, not {expected:?}");
-            return Err(ModelError::wrong_task(why));
+            return Err(wrong_task(why));
         }
         if !values.iter().all(|it| it.is_finite()) {
             return Err(ModelError::failed("its scores are not numbers"));
         }
         Ok(values.to_vec())
     }
+}
+
+fn wrong_task(why: impl Display) -> ModelError {
+    ModelError::wrong_task(Task::Entailment, why)
 }
 
 /// Turns a row of scores into probabilities, which sum to 1.
@@ -141,7 +145,7 @@ fn tokenizer(
     // Publishers who set no limit write a huge number.
     let limit = settings.get("model_max_length").and_then(Value::as_u64);
     let limit = limit.and_then(|it| usize::try_from(it).ok());
-    let most = config.tokens();
+    let most = config.tokens(Task::Entailment);
     let max_length = limit.map_or(most, |it| it.min(most));
     // Below the number of special tokens, the tokenizer's own arithmetic would overflow.
     if max_length < LEAST_TOKENS {

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use crate::{ModelError, folder::CONFIG, text::printable};
+use crate::{ModelError, Task, folder::CONFIG, text::printable};
 
-/// The most tokens that a model reads of two texts. A claim has at most 500 characters, and memory
-/// grows with the square of the tokens.
-const MOST_TOKENS: usize = 512;
+/// The most tokens that a model reads of one text, and of two. A claim has at most 500 characters,
+/// and memory grows with the square of the tokens.
+const MOST_TOKENS: usize = 256;
+const MOST_TOKENS_OF_PAIR: usize = 512;
 
 /// What we need of a `config.json`.
 pub(crate) struct ModelConfig {
@@ -46,10 +47,15 @@ impl ModelConfig {
         })
     }
 
-    /// How many tokens of a pair are read; the rest is cut off.
-    pub(crate) fn tokens(&self) -> usize {
-        let positions = self.positions.filter(|it| *it > 0);
-        positions.map_or(MOST_TOKENS, |it| it.min(MOST_TOKENS))
+    /// How many tokens of one input are read; the rest is cut off.
+    pub(crate) fn tokens(&self, task: Task) -> usize {
+        let most = match task {
+            Task::Embedding => MOST_TOKENS,
+            Task::Entailment => MOST_TOKENS_OF_PAIR,
+        };
+        self.positions
+            .filter(|it| *it > 0)
+            .map_or(most, |it| it.min(most))
     }
 
     /// Which output has this label, in any case.
@@ -59,23 +65,35 @@ impl ModelConfig {
             .position(|it| it.eq_ignore_ascii_case(label))
     }
 
-    /// Checks that the model was made for comparing texts, as far as the configuration says.
-    pub(crate) fn admit(&self) -> Result<(), ModelError> {
-        let architecture = self.architecture.as_deref().unwrap_or_default();
-        if !architecture.is_empty() && !architecture.ends_with("ForSequenceClassification") {
-            let why = format!("its architecture is {architecture}");
-            return Err(ModelError::wrong_task(why));
+    /// Checks that the model was made for the task, as far as the configuration says.
+    pub(crate) fn admit(&self, task: Task) -> Result<(), ModelError> {
+        let wrong = |why: String| Err(ModelError::wrong_task(task, why));
+        if let Some(architecture) = self.architecture.as_ref().filter(|it| !it.is_empty()) {
+            let made_for_it = match task {
+                Task::Embedding => !has_head(architecture) || architecture.ends_with("ForMaskedLM"),
+                Task::Entailment => architecture.ends_with("ForSequenceClassification"),
+            };
+            if !made_for_it {
+                return wrong(format!("its architecture is {architecture}"));
+            }
         }
         let has = |label| self.label(label).is_some();
-        if has("entailment") && has("contradiction") {
-            Ok(())
-        } else {
-            Err(ModelError::wrong_task(format!(
+        match task {
+            Task::Entailment if !has("entailment") || !has("contradiction") => wrong(format!(
                 "its labels are [{}], not contradiction and entailment",
                 self.labels.join(", ")
-            )))
+            )),
+            _ => Ok(()),
         }
     }
+}
+
+/// Whether an architecture's name ends like `ForCausalLM`: the encoder with something on top.
+fn has_head(architecture: &str) -> bool {
+    architecture.match_indices("For").any(|(at, found)| {
+        let rest = architecture.get(at + found.len()..);
+        rest.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_uppercase()))
+    })
 }
 
 /// The labels by their ids, which must be 0, 1, 2 and so on.

@@ -4,7 +4,7 @@ use std::{fmt::Display, io, path::PathBuf};
 
 use thiserror::Error;
 
-use crate::text::printable;
+use crate::{Task, text::printable};
 
 /// Why a model gave no answer. The message says what to do next, and never contains a claim or a
 /// key.
@@ -13,7 +13,7 @@ pub enum ModelError {
     /// The path does not lead to a folder.
     #[error("{0:?} is not a folder; name the folder with the model's files")]
     NoFolder(PathBuf),
-    /// The folder lacks a file that is needed.
+    /// The folder lacks a file that the task needs.
     #[error("the model's folder has no {0}; copy the file there, or download the model again")]
     Missing(&'static str),
     /// The file is a pipe, a device or a folder, or a link that leads out of the model's folder.
@@ -43,9 +43,14 @@ pub enum ModelError {
         /// What is wrong with it.
         why: String,
     },
-    /// The files are a model, but one for something else; with what shows that.
-    #[error("this model cannot compare two texts: {0}; choose a model made for that")]
-    WrongTask(String),
+    /// The files are a model, but one for something else.
+    #[error("this model cannot {task}: {why}; choose a model made for it")]
+    WrongTask {
+        /// What the caller wanted of the model.
+        task: Task,
+        /// What shows that it cannot.
+        why: String,
+    },
     /// No ONNX Runtime is loaded, or the library does not load.
     #[error(
         "ONNX Runtime is missing: {0}; install version 1.24 or later, and pass its path with --runtime"
@@ -86,8 +91,11 @@ impl ModelError {
         }
     }
 
-    pub(crate) fn wrong_task(why: impl Display) -> Self {
-        Self::WrongTask(printable(&why.to_string(), 300))
+    pub(crate) fn wrong_task(task: Task, why: impl Display) -> Self {
+        Self::WrongTask {
+            task,
+            why: printable(&why.to_string(), 300),
+        }
     }
 }
 

@@ -9,23 +9,37 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::onnx::{Model, Size};
+use crate::{
+    Task,
+    onnx::{Model, Setting, Size},
+};
 
 const SPECIAL: [&str; 4] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"];
 
 /// The most tokens that a tiny model reads.
 pub const TOKENS: usize = 64;
 
-/// Writes a model that compares two texts into a folder. Each word has a score for each label, of which
-/// a pair has the sums. Words are in lower case, and `##` begins the rest of one; other words count
-/// nothing.
+/// Writes a model into a folder. Each word has a row of numbers:
+/// - for embeddings, its vector, of which a text has the mean;
+/// - for entailment, its scores for each label, of which a pair has the sums.
+///
+/// All rows have one length; with labels, theirs. Words are in lower case, and `##` begins the rest
+/// of one. Other words count little in an embedding, and nothing in a sum.
 ///
 /// # Errors
 /// What the system says if it cannot write the files.
-pub fn tiny_model(folder: &Path, labels: &[&str], words: &[(&str, &[f32])]) -> io::Result<()> {
+pub fn tiny_model(
+    folder: &Path,
+    task: Task,
+    labels: &[&str],
+    words: &[(&str, &[f32])],
+) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let width = words.first().map_or(labels.len(), |(_, row)| row.len());
-    let other = vec![0.0; width];
+    let other: Vec<f32> = match task {
+        Task::Embedding => vec![0.01; width],
+        Task::Entailment => vec![0.0; width],
+    };
     let rows: Vec<f32> = SPECIAL
         .iter()
         .flat_map(|_| other.iter())
@@ -40,37 +54,49 @@ pub fn tiny_model(folder: &Path, labels: &[&str], words: &[(&str, &[f32])]) -> i
         .collect::<serde_json::Map<_, _>>()
         .into();
     let write = |name: &str, value: Value| fs::write(folder.join(name), value.to_string());
-    write("config.json", config(labels))?;
+    write("config.json", config(task, labels))?;
     write("tokenizer.json", tokenizer(&vocabulary))?;
     write(
         "tokenizer_config.json",
         json!({ "model_max_length": TOKENS, "pad_token": "[PAD]" }),
     )?;
-    weights(File::create(folder.join("model.onnx"))?, table, &rows)
+    write(
+        "special_tokens_map.json",
+        json!({ "pad_token": "[PAD]", "unk_token": "[UNK]" }),
+    )?;
+    weights(File::create(folder.join("model.onnx"))?, task, table, &rows)
 }
 
-fn weights(out: File, table: [usize; 2], rows: &[f32]) -> io::Result<()> {
+fn weights(out: File, task: Task, table: [usize; 2], rows: &[f32]) -> io::Result<()> {
     let width = Size::Fixed(table[1]);
-    let texts = Size::Named("texts");
+    let (texts, tokens) = (Size::Named("texts"), Size::Named("tokens"));
     let mut model = Model::begin(out)?;
     model.input("input_ids")?;
     model.input("attention_mask")?;
     model.floats("rows", &table, rows)?;
     let each = ["rows", "input_ids"];
-    model.input("token_type_ids")?;
-    model.ints("by_token", &[1])?;
-    model.ints("inner", &[2])?;
-    let each = model.node("Gather", &each, &[])?;
-    let mask = model.node("Unsqueeze", &["attention_mask", "inner"], &[])?;
-    let mask = model.node("Cast", &[&mask], &[("to", 1)])?;
-    let each = model.node("Mul", &[&each, &mask], &[])?;
-    let sum = [("keepdims", 0)];
-    model.node_to("logits", "ReduceSum", &[&each, "by_token"], &sum)?;
-    model.output("logits", &[texts, width])?;
+    match task {
+        Task::Embedding => {
+            model.node_to("last_hidden_state", "Gather", &each, &[])?;
+            model.output("last_hidden_state", &[texts, tokens, width])?;
+        }
+        Task::Entailment => {
+            model.input("token_type_ids")?;
+            model.ints("by_token", &[1])?;
+            model.ints("inner", &[2])?;
+            let each = model.node("Gather", &each, &[])?;
+            let mask = model.node("Unsqueeze", &["attention_mask", "inner"], &[])?;
+            let mask = model.node("Cast", &[&mask], &[("to", Setting::Int(1))])?;
+            let each = model.node("Mul", &[&each, &mask], &[])?;
+            let sum = [("keepdims", Setting::Int(0))];
+            model.node_to("logits", "ReduceSum", &[&each, "by_token"], &sum)?;
+            model.output("logits", &[texts, width])?;
+        }
+    }
     model.end()
 }
 
-fn config(labels: &[&str]) -> Value {
+fn config(task: Task, labels: &[&str]) -> Value {
     let id2label: serde_json::Map<_, _> = labels
         .iter()
         .enumerate()
@@ -78,7 +104,10 @@ fn config(labels: &[&str]) -> Value {
         .collect();
     json!({
         "_name_or_path": "tiny",
-        "architectures": ["BertForSequenceClassification"],
+        "architectures": [match task {
+            Task::Embedding => "BertModel",
+            Task::Entailment => "BertForSequenceClassification",
+        }],
         "id2label": id2label,
         "max_position_embeddings": TOKENS,
         "model_type": "bert",

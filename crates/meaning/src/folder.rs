@@ -8,7 +8,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::{ModelError, config::ModelConfig, text::printable};
+use crate::{ModelError, Task, config::ModelConfig, text::printable};
 
 const MOST_CONFIG: u64 = 1 << 20;
 const MOST_TOKENIZER: u64 = 64 << 20;
@@ -21,6 +21,8 @@ const NESTED_MODEL: &str = "onnx/model.onnx";
 pub(crate) const CONFIG: &str = "config.json";
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
 pub(crate) const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
+pub(crate) const SPECIAL_TOKENS: &str = "special_tokens_map.json";
+pub(crate) const POOLING: &str = "1_Pooling/config.json";
 
 /// What is known of a model without loading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,24 +43,27 @@ pub struct ModelInfo {
 /// Anything that is wrong with the folder or its configuration: [`ModelError::NoFolder`],
 /// [`ModelError::Missing`], [`ModelError::NotRegular`], [`ModelError::TooLarge`],
 /// [`ModelError::Unreadable`], [`ModelError::Broken`], [`ModelError::WrongTask`].
-pub fn inspect(folder: &Path) -> Result<ModelInfo, ModelError> {
-    Ok(read(folder, Keep::Configuration)?.info)
+pub fn inspect(folder: &Path, task: Task) -> Result<ModelInfo, ModelError> {
+    Ok(read(folder, task, Keep::Configuration)?.info)
 }
 
 /// The files of a model, in memory.
 pub(crate) struct Files {
     pub(crate) info: ModelInfo,
     pub(crate) config: ModelConfig,
+    pub(crate) config_bytes: Vec<u8>,
     pub(crate) tokenizer: Vec<u8>,
     pub(crate) tokenizer_config: Option<Vec<u8>>,
+    pub(crate) special_tokens: Option<Vec<u8>>,
+    pub(crate) pooling: Option<Vec<u8>>,
     pub(crate) model: Vec<u8>,
     /// Where the weights lie in the folder.
     pub(crate) model_file: &'static str,
 }
 
-/// Reads all files that are needed.
-pub(crate) fn load(folder: &Path) -> Result<Files, ModelError> {
-    read(folder, Keep::Everything)
+/// Reads all files that the task needs.
+pub(crate) fn load(folder: &Path, task: Task) -> Result<Files, ModelError> {
+    read(folder, task, Keep::Everything)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,13 +72,21 @@ enum Keep {
     Everything,
 }
 
-fn read(folder: &Path, keep: Keep) -> Result<Files, ModelError> {
+fn read(folder: &Path, task: Task, keep: Keep) -> Result<Files, ModelError> {
     let mut folder = Folder::open(folder)?;
     let config_bytes = folder.required(CONFIG, MOST_CONFIG, Keep::Everything)?;
     let config = ModelConfig::parse(&config_bytes)?;
-    config.admit()?;
+    config.admit(task)?;
     let tokenizer = folder.required(TOKENIZER, MOST_TOKENIZER, keep)?;
     let tokenizer_config = folder.optional(TOKENIZER_CONFIG, MOST_CONFIG, keep)?;
+    if task == Task::Embedding && tokenizer_config.is_none() {
+        return Err(ModelError::Missing(TOKENIZER_CONFIG));
+    }
+    let special_tokens = folder.optional(SPECIAL_TOKENS, MOST_CONFIG, keep)?;
+    let pooling = match task {
+        Task::Embedding => folder.optional(POOLING, MOST_CONFIG, keep)?,
+        Task::Entailment => None,
+    };
     let (model_file, model) = match folder.optional(MODEL, MOST_MODEL, keep)? {
         Some(model) => (MODEL, model),
         None => match folder.optional(NESTED_MODEL, MOST_MODEL, keep)? {
@@ -91,8 +104,11 @@ fn read(folder: &Path, keep: Keep) -> Result<Files, ModelError> {
     Ok(Files {
         info,
         config,
+        config_bytes,
         tokenizer,
         tokenizer_config,
+        special_tokens,
+        pooling,
         model,
         model_file,
     })

@@ -1,4 +1,4 @@
-//! Writes ONNX models: just enough of the format for the tests' tiny models.
+//! Writes ONNX models: just enough of the format for a text encoder and the tests' tiny models.
 //!
 //! A model is a protocol buffer. Fields of one message may come in any order and in several parts,
 //! which readers join; so each weight is written on its own, and only one is in memory at a time.
@@ -20,8 +20,12 @@ pub(crate) enum Size<'a> {
     Named(&'a str),
 }
 
-/// A setting of an operator: its name, and a whole number.
-pub(crate) type Setting<'a> = (&'a str, i64);
+/// A setting of an operator.
+pub(crate) enum Setting<'a> {
+    Int(i64),
+    Ints(&'a [i64]),
+    Float(f32),
+}
 
 /// A model that is being written.
 pub(crate) struct Model<W> {
@@ -105,7 +109,7 @@ impl<W: Write> Model<W> {
         &mut self,
         operator: &str,
         inputs: &[&str],
-        settings: &[Setting],
+        settings: &[(&str, Setting)],
     ) -> io::Result<String> {
         self.count += 1;
         let output = format!("{}{}", operator.to_lowercase(), self.count);
@@ -119,7 +123,7 @@ impl<W: Write> Model<W> {
         output: &str,
         operator: &str,
         inputs: &[&str],
-        settings: &[Setting],
+        settings: &[(&str, Setting)],
     ) -> io::Result<()> {
         self.graph(1, |node| {
             for input in inputs {
@@ -130,8 +134,23 @@ impl<W: Write> Model<W> {
             for (name, setting) in settings {
                 message(node, 5, |attribute| {
                     text(attribute, 1, name);
-                    number(attribute, 3, setting.cast_unsigned());
-                    number(attribute, 20, 2);
+                    match setting {
+                        Setting::Float(value) => {
+                            varint(attribute, 2 << 3 | 5);
+                            attribute.extend_from_slice(&value.to_le_bytes());
+                            number(attribute, 20, 1);
+                        }
+                        Setting::Int(value) => {
+                            number(attribute, 3, value.cast_unsigned());
+                            number(attribute, 20, 2);
+                        }
+                        Setting::Ints(values) => {
+                            for value in *values {
+                                number(attribute, 8, value.cast_unsigned());
+                            }
+                            number(attribute, 20, 7);
+                        }
+                    }
                 });
             }
         })

@@ -7,6 +7,8 @@ use crate::words::words;
 words!(
     /// What a model is for.
     ModelTask as "task" {
+        /// Turns claims and questions into vectors, so that a question finds claims in other words.
+        Embed = "embed",
         /// Says of possible conflicts whether their claims contradict each other: a classifier that runs
         /// on this machine.
         Nli = "nli",

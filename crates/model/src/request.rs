@@ -474,6 +474,9 @@ pub struct Query {
     pub as_of: Option<Timestamp>,
     /// Ephemeral engrams too.
     pub include_ephemeral: bool,
+    /// Instead of words: the nearest to this embedding, as an answer's `embedding_ref` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedding_ref: Option<String>,
 }
 
 /// A dereference.

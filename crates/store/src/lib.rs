@@ -44,9 +44,10 @@ pub use index::{
 };
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{
-    AgentActivity, DeliveredFiles, Due, EngramCount, Events, FamilyOf, Fingerprints, Grants,
-    MessageTotals, Messages, NameOwner, NamesOf, NewsEntries, ProjectActivity, ProjectWaiting,
-    Projects, ReadRequest, RowsOf, Snapshots, Spender, StoredPin, Traits, WorktreeState,
+    AgentActivity, DeliveredFiles, Due, EmbeddedCount, EmbeddingModel, EngramCount, Events,
+    FamilyOf, Fingerprints, Grants, MessageTotals, Messages, NameOwner, NamesOf, NewsEntries,
+    ProjectActivity, ProjectWaiting, Projects, ReadRequest, RowsOf, Snapshots, Spender, StoredPin,
+    StoredVector, Traits, Unembedded, Vectors, WorktreeState,
 };
 pub use until::read_until;
 

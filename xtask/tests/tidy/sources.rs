@@ -31,6 +31,8 @@ const OUTSIDE: &[&str] = &[
 /// Where other programs may be started; everywhere else the engine does its own work.
 const STARTS_PROGRAMS: &[&str] = &[
     "crates/cli/src/run.rs",
+    // pip, when the user fetches a model
+    "crates/meaning/src/fetch.rs",
     "src-tauri/src/editor/mod.rs",
     // starts itself with another environment
     "src-tauri/src/graphics.rs",
@@ -53,6 +55,7 @@ const WRITES_TABLES: &[&str] = &[
     "reach.rs",
     "replay.rs",
     "sides.rs",
+    "tables/vectors.rs",
 ];
 
 #[test]

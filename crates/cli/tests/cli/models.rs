@@ -9,6 +9,10 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
     let sandbox = Sandbox::new();
     let off = json!({ "models": [
         {
+            "task": "embed", "name": null, "version": null, "state": "off", "why": null,
+            "how": "engram models use embed FOLDER",
+        },
+        {
             "task": "nli", "name": null, "version": null, "state": "off", "why": null,
             "how": "engram models use nli FOLDER --runtime LIBRARY",
         },
@@ -21,7 +25,7 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
     let far = "https://api.example.com/v1";
     let chosen = sandbox.json(&["models", "use", "llm", far, "--model", "large"]);
     assert_eq!(
-        chosen["models"][1],
+        chosen["models"][2],
         json!({
             "task": "llm", "name": "large", "version": null, "state": "on",
             "why": "sends pairs of near claims to https://api.example.com/v1",
@@ -30,7 +34,14 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
     );
     for (args, code) in [
         (&["models", "use", "llm", far][..], "SCHEMA_INVALID"),
-        (&["models", "use", "nli", "/nowhere"], "SCHEMA_INVALID"),
+        (&["models", "use", "nli", "/nowhere"], "MODEL_INVALID"),
+        (
+            &["models", "use", "embed", far, "--model", "m"],
+            "SCHEMA_INVALID",
+        ),
+        (&["models", "use", "embed", "/nowhere"], "MODEL_INVALID"),
+        (&["models", "fetch", "gpt"], "NOT_FOUND"),
+        (&["models", "fetch", "all-MiniLM-L6-v2"], "SCHEMA_INVALID"),
         (
             &["models", "use", "nli", "/nowhere", "--runtime", "/nowhere"],
             "MODEL_INVALID",
@@ -52,7 +63,7 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
         assert_eq!(sandbox.json(&["models", "list"]), chosen);
     }
     let text = sandbox.run(&["models"]).out;
-    assert!(text.contains("nli  off"), "{text}");
-    assert!(text.contains("llm  on      large; sends pairs"), "{text}");
+    assert!(text.contains("nli   off"), "{text}");
+    assert!(text.contains("llm   on      large; sends pairs"), "{text}");
     assert_eq!(sandbox.json(&["models", "off", "llm"]), off);
 }

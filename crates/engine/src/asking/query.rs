@@ -6,7 +6,10 @@ use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 use crate::{
     agents::served,
     asking::{
+        by_embedding::{self, nearest_claims},
+        candidates::CandidateRules,
         keys::{VersionKeys, hash_of_key},
+        meaning::{AskedMeaning, MeaningCompared},
         rank::{
             self, FLOOR, RankedEngram, TermWeights, count_terms, respelled_terms, unknown_spellings,
         },
@@ -16,12 +19,11 @@ use crate::{
     context::{Context, visibility::Visibility},
     evidence::health,
 };
-use engram_consistency::near::ClaimSketch;
 use engram_model::{
     AnswerQuality, Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal,
     Sign, Spelling, hash_keys, is_on_topic, spellings,
 };
-use engram_store::{IndexQuery, Reader, SearchMatch, SearchTerms, StoreError, Traits};
+use engram_store::{IndexQuery, Reader, SearchTerms, StoreError, Traits};
 use jiff::Timestamp;
 
 /// The longest accepted query, in characters; claims have at most 500.
@@ -42,12 +44,15 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         visibility: cx.visibility()?,
         now: cx.engine.world.now(),
         query,
-        asked: ClaimSketch::of(&query.text),
+        asked: AskedMeaning::of(cx, project, &query.text),
         with_below: true,
         with_ended: false,
         floor: FLOOR,
         candidates: cx.engine.config.limits.recall_candidates,
     };
+    if let Some(reference) = &query.embedding_ref {
+        return nearest_claims(cx, reference, &filter);
+    }
     let keys = hash_keys(&query.text, &[], "", &[]);
     if keys == HashKeys::default() {
         return newest_claims(cx, project, &filter, limit);
@@ -61,11 +66,14 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     order_first(cx, &filter, &keys, &mut recalled.ranked, limit)?;
     rank::thin_out(&mut recalled.ranked, limit);
     let mut reply = query_reply(recalled, limit);
-    if query.as_of.is_none() {
-        let engrams = &mut reply.engrams;
-        let store = &cx.engine.store;
-        store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
-    }
+    reply.embedded_by = filter.asked.model().map(str::to_owned);
+    let engrams = &mut reply.engrams;
+    cx.engine.store.read::<_, Refusal>(|tx| {
+        if query.as_of.is_none() {
+            list::tell_conflicts(cx, tx, engrams.iter_mut())?;
+        }
+        by_embedding::fill_references(tx, engrams)
+    })?;
     served::note_found(cx, &reply.engrams)?;
     Ok(reply)
 }
@@ -85,7 +93,7 @@ pub(crate) fn rank_versions(
         visibility: cx.visibility()?,
         now: cx.engine.world.now(),
         query,
-        asked: ClaimSketch::of(&query.text),
+        asked: AskedMeaning::of(cx, project, &query.text),
         with_below: true,
         with_ended: query.as_of.is_none(),
         floor: FLOOR,
@@ -161,7 +169,7 @@ pub(crate) fn similar_claims(
         visibility: visibility.clone(),
         now: cx.engine.world.now(),
         query: &query,
-        asked: ClaimSketch::of(claim),
+        asked: AskedMeaning::in_words(claim),
         with_below: false,
         with_ended: false,
         floor: ALIKE,
@@ -193,7 +201,7 @@ fn weigh_down(cx: &Context<'_>, ranked: &mut [RankedEngram], near: usize, lost: 
 }
 
 /// How many engrams to return.
-fn result_limit(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
+pub(crate) fn result_limit(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
     let limits = &cx.engine.config.limits;
     let limit = query.k.unwrap_or(limits.query_limit);
     if limit == 0 || limit > limits.query_max {
@@ -253,28 +261,25 @@ fn recall(
             return recall(cx, tx, project, &again, &terms, &[], filter);
         }
     }
-    let weights = TermWeights::new(terms, &found, filter.floor, filter.asked);
-    let rank = |found: &SearchMatch, traits: &Traits| {
-        if !weights.reaches_floor(found) || !filter.admits(tx, traits) {
-            return None;
-        }
-        let holds = filter.query.as_of.is_some() || traits.holds_now(filter.now);
-        let ranked = RankedEngram::new(found, traits, &weights, filter.visibility.run());
-        Some(Recalled {
-            place: (weights.worth().of(found), found.seq),
-            ranked: ranked.map(|it| it.with_state(holds)),
-        })
+    let meaning = MeaningCompared::new(tx, &filter.asked)?;
+    let weights = TermWeights::new(terms, &found, filter.floor, meaning.most());
+    let rules = CandidateRules {
+        tx,
+        filter,
+        weights,
+        meaning,
     };
-    let unread: Vec<Recalled> = tail
-        .iter()
-        .filter_map(|(traits, keys)| rank(&weights.match_version(traits.seq, keys), traits))
-        .collect();
+    let mut unread = Vec::new();
+    for (traits, keys) in &tail {
+        let found = rules.weights.match_version(traits.seq, keys);
+        unread.extend(rules.by_words(&found, traits)?);
+    }
     let wanted = filter.candidates;
     let mut limit = wanted;
     loop {
         let found = match found_by {
             None => Vec::new(),
-            Some(look) => match look.search(weights.worth(), limit) {
+            Some(look) => match look.search(rules.weights.worth(), limit) {
                 Ok(found) => found,
                 // Without the index, everything is scanned; the next process that opens it rebuilds
                 // it.
@@ -288,13 +293,14 @@ fn recall(
         // The tail covers versions stored after the index's cursor.
         for found in found.iter().filter(|it| it.seq <= indexed) {
             if let Some(traits) = tx.traits_at(found.seq)? {
-                ranked.extend(rank(found, &traits));
+                ranked.extend(rules.by_words(found, &traits)?);
             }
         }
         if found.len() < limit || ranked.len() >= wanted || limit > 100_000 {
             ranked.extend(unread);
             ranked.sort_by_key(|it| Reverse(it.place));
             ranked.truncate(wanted);
+            rules.add_nearest(&mut ranked)?;
             return Ok(RankedEngrams {
                 ranked: ranked.into_iter().filter_map(|it| it.ranked).collect(),
                 terms: terms.clone(),
@@ -397,6 +403,7 @@ fn newest_claims(
         relaxed: true,
         unread: None,
         omitted,
+        embedded_by: None,
         engrams,
     })
 }
@@ -437,15 +444,6 @@ fn sort_first(
     Ok(())
 }
 
-/// A version that may answer.
-struct Recalled {
-    /// The weight of the terms that it has, and its place in the journal. The index returns those that
-    /// are highest by this; so what it has not read is cut in the same way.
-    place: (u64, u64),
-    /// `None` if it is noise.
-    ranked: Option<RankedEngram>,
-}
-
 /// The candidates for an answer.
 #[derive(Default)]
 pub(crate) struct RankedEngrams {
@@ -459,13 +457,13 @@ pub(crate) struct RankedEngrams {
 }
 
 /// The conditions of a query.
-struct QueryFilter<'a> {
-    visibility: Visibility,
+pub(crate) struct QueryFilter<'a> {
+    pub(crate) visibility: Visibility,
     /// The clock.
-    now: Timestamp,
-    query: &'a Query,
-    /// The sketch of the question.
-    asked: ClaimSketch,
+    pub(crate) now: Timestamp,
+    pub(crate) query: &'a Query,
+    /// What the question means.
+    asked: AskedMeaning,
     /// Whether topics below the given one pass too.
     with_below: bool,
     /// Whether versions that no longer hold pass too.
@@ -480,7 +478,7 @@ impl QueryFilter<'_> {
     /// Whether a version passes. Reports of conflicts pass only if the query asks for risks,
     /// because each claim already lists its conflicts. A risk that may be an unreadable report
     /// passes only for callers who may see everything.
-    fn admits(&self, tx: &Reader<'_>, traits: &Traits) -> bool {
+    pub(crate) fn admits(&self, tx: &Reader<'_>, traits: &Traits) -> bool {
         if !self.passes(traits) {
             return false;
         }
@@ -502,13 +500,17 @@ impl QueryFilter<'_> {
         })
     }
 
+    /// Whether the caller may see it.
+    pub(crate) fn shows(&self, traits: &Traits) -> bool {
+        self.visibility
+            .may_see_of(traits.project, traits.scope, traits.run, &traits.topic)
+    }
+
     fn passes(&self, traits: &Traits) -> bool {
         let query = self.query;
         let topic = query.topic.as_deref();
         !traits.redacted
-            && self
-                .visibility
-                .may_see_of(traits.project, traits.scope, traits.run, &traits.topic)
+            && self.shows(traits)
             && match query.as_of {
                 Some(at) => traits.holds_at(at),
                 None => self.with_ended || traits.holds_now(self.now),
@@ -563,6 +565,7 @@ fn query_reply(recalled: RankedEngrams, limit: usize) -> QueryReply {
         relaxed: !ranked.iter().any(|it| it.complete),
         unread: recalled.unread,
         omitted: count_beyond(limit, ranked.len()),
+        embedded_by: None,
         engrams: with_scores(ranked.into_iter().take(limit)),
     }
 }

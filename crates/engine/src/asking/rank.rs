@@ -1,15 +1,15 @@
 //! Ranking. Relevance comes first: the names that were asked for, then words and meaning together
 //! (docs/decisions/0026-words-and-meaning-are-added.md). Near ties are ordered by what the claim itself
 //! says (not its topic or pointers), scope match, what speaks for it, recency, confidence, pointer
-//! overlap and the things that it names, and finally by id. The same input gives the same order, whether a candidate came from the index or
-//! from the tail after it.
+//! overlap and the things that it names, and finally by id. The same input gives the same order,
+//! whether a candidate came from the index or from the tail after it.
 
 use std::{
     cmp::{Ordering, Reverse},
     collections::{HashMap, HashSet},
 };
 
-use engram_consistency::near::{ClaimSketch, MEANING, SHARED_WORD};
+use engram_consistency::near::{ClaimSketch, SHARED_WORD};
 use engram_model::{
     Durability, Engram, Evidence, FactType, HashKeys, RunId, Scope, Spelling, fold,
 };
@@ -68,7 +68,8 @@ pub(crate) struct TermWeights {
     worth: SearchWeights,
     /// The weight of a word that no version has.
     most: f64,
-    asked: ClaimSketch,
+    /// What the meaning of a claim can add.
+    meaning: f64,
 }
 
 impl TermWeights {
@@ -76,7 +77,7 @@ impl TermWeights {
         terms: &SearchTerms,
         found: &TermFrequencies,
         floor: f64,
-        asked: ClaimSketch,
+        meaning: f64,
     ) -> Self {
         let total = found.total as f64 + YOUNG;
         let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
@@ -109,7 +110,7 @@ impl TermWeights {
             numbers: hashes(&terms.numbers),
             grams: hashes(&terms.grams),
             most: (1.0 + total).ln() * PARTS,
-            asked,
+            meaning,
             worth: SearchWeights {
                 gram: (GRAM * whole / terms.grams.len().max(1) as f64).round() as u64,
                 floor: floor.ceil() as u64,
@@ -242,11 +243,12 @@ pub(crate) struct RankedEngram {
 }
 
 impl RankedEngram {
-    /// Ranks a candidate; `None` if it is noise.
+    /// Ranks a candidate, to whose relevance its meaning adds something; `None` if it is noise.
     pub(crate) fn new(
         found: &SearchMatch,
         traits: &Traits,
         weights: &TermWeights,
+        meaning: f64,
         run: Option<RunId>,
     ) -> Option<Self> {
         let worth = &weights.worth;
@@ -259,17 +261,11 @@ impl RankedEngram {
         let sketch = ClaimSketch::from_numbers(&found.sketch);
         let near = GRAM * portion(found.grams as u64, weights.grams.len() as u64);
         let in_words = f64::from(SHARED_WORD) * whole as f64 / weights.most;
-        let meaning = f64::from(MEANING) * f64::from(weights.asked.closeness(&sketch));
         // That a claim is short says nothing of words that stand only beside it.
         let bound = if found.said < matched { 1.0 } else { f32::MAX };
         let factor = f64::from(sketch.word_factor().min(bound));
         let sum = in_words * (share * factor + near) + meaning;
-        let full_meaning = if weights.asked.has_meaning() {
-            f64::from(MEANING)
-        } else {
-            0.0
-        };
-        let most = in_words + full_meaning;
+        let most = in_words + weights.meaning;
         let relevance = if most > 0.0 { sum / most } else { 0.0 };
         let complete = found.exact == worth.exact.len() && found.words == worth.words.len();
         let is_near = weights.worth.words.len() >= LONG && sum >= NOT_NOISE;

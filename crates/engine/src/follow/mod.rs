@@ -1,9 +1,8 @@
 //! The followers of a long-lived process: they update the index (`indexing`), check evidence
 //! (`anchors`), make due comparisons (`due`), promote claims that other agents got as answers
-//! (`promotion`), record which lines of the brief agents were sent (`reached`), and ask models
-//! (`models`). Subscriptions
-//! deliver new entries to readers. The doorbell wakes those that read the journal; an
-//! idle process runs nothing.
+//! (`promotion`), record which lines of the brief agents were sent (`reached`), ask models (`models`)
+//! and embed claims (`vectors`). Subscriptions deliver new entries to readers. The doorbell wakes
+//! those that read the journal; an idle process runs nothing.
 
 mod anchors;
 pub(crate) mod due;
@@ -11,6 +10,7 @@ pub(crate) mod indexing;
 mod models;
 pub(crate) mod promotion;
 pub(crate) mod reached;
+pub(crate) mod vectors;
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +28,7 @@ use crate::{
     context::Context,
     follow::{
         anchors::AnchorFollower, due::DueFollower, indexing::IndexFollower, models::ModelFollower,
-        promotion::PromoteFollower, reached::ReachedFollower,
+        promotion::PromoteFollower, reached::ReachedFollower, vectors::VectorFollower,
     },
 };
 use engram_model::{Code, Entry, Feed, Refusal};
@@ -170,7 +170,10 @@ impl Engine {
             return Ok(());
         }
         let models: &[StartFollower] = if self.has_models.load(Ordering::Relaxed) {
-            &[Engine::start::<ModelFollower>]
+            &[
+                Engine::start::<ModelFollower>,
+                Engine::start::<VectorFollower>,
+            ]
         } else {
             &[]
         };

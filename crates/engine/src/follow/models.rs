@@ -61,7 +61,7 @@ impl Follower for ModelFollower {
         if Models::read(home)? == Models::default() {
             return Ok(None);
         }
-        let Some(lock) = lock(home)? else {
+        let Some(lock) = lock(home, LOCK)? else {
             return Ok(None);
         };
         let mut follower = Self {
@@ -76,10 +76,15 @@ impl Follower for ModelFollower {
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
         let chosen = Models::read(engine.store.home())?;
-        if chosen != self.chosen {
-            self.judges = load_judges(&chosen, &engine.failures);
-            self.chosen = chosen;
+        if chosen.nli != self.chosen.nli {
+            let judge = chosen.nli.as_ref().map(load_classifier);
+            self.replace(ModelTask::Nli, judge, &engine.failures);
         }
+        if chosen.llm != self.chosen.llm {
+            let judge = chosen.llm.as_ref().map(connect);
+            self.replace(ModelTask::Llm, judge, &engine.failures);
+        }
+        self.chosen = chosen;
         let cx = Context::for_engine(engine);
         for at in 0..self.judges.len() {
             let judge = self.judges.get_mut(at);
@@ -89,6 +94,28 @@ impl Follower for ModelFollower {
             }
         }
         Ok(())
+    }
+}
+
+impl ModelFollower {
+    /// Puts a model in the place of the one for its task. A model that cannot be loaded is left out; the
+    /// log and the list of models say why.
+    fn replace(
+        &mut self,
+        task: ModelTask,
+        loaded: Option<Result<ModelJudge, ModelError>>,
+        failures: &ModelFailures,
+    ) {
+        self.judges.retain(|it| it.task != task);
+        failures.clear(task);
+        match loaded {
+            None => {}
+            Some(Ok(judge)) => self.judges.push(judge),
+            Some(Err(why)) => {
+                tracing::warn!(%why, "a model is not used");
+                failures.set(task, why.to_string());
+            }
+        }
     }
 }
 
@@ -186,9 +213,9 @@ fn is_of_the_endpoint(why: &ModelError) -> bool {
     }
 }
 
-/// The right to judge; `None` while another process has it.
-fn lock(home: &Path) -> Result<Option<File>, Refusal> {
-    let path = home.join(LOCK);
+/// The right to use a model; `None` while another process has it.
+pub(crate) fn lock(home: &Path, name: &str) -> Result<Option<File>, Refusal> {
+    let path = home.join(name);
     let failed = |source| StoreError::Io {
         path: path.clone(),
         source,
@@ -199,27 +226,6 @@ fn lock(home: &Path) -> Result<Option<File>, Refusal> {
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),
         Err(std::fs::TryLockError::Error(error)) => Err(failed(error).into()),
     }
-}
-
-/// Loads what was chosen. A model that cannot be loaded is left out; the log and the list of models
-/// say why.
-fn load_judges(chosen: &Models, failures: &ModelFailures) -> Vec<ModelJudge> {
-    let nli = chosen.nli.as_ref().map(load_classifier);
-    let llm = chosen.llm.as_ref().map(connect);
-    let loaded = [(ModelTask::Nli, nli), (ModelTask::Llm, llm)].into_iter();
-    loaded
-        .filter_map(|(task, loaded)| match loaded? {
-            Ok(judge) => {
-                failures.clear(task);
-                Some(judge)
-            }
-            Err(why) => {
-                tracing::warn!(%why, "a model is not used");
-                failures.set(task, why.to_string());
-                None
-            }
-        })
-        .collect()
 }
 
 fn load_classifier(chosen: &FolderModel) -> Result<ModelJudge, ModelError> {

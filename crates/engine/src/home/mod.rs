@@ -4,3 +4,4 @@ pub(crate) mod calls;
 pub(crate) mod config;
 pub(crate) mod files;
 pub(crate) mod models;
+pub(crate) mod questions;

@@ -3,10 +3,14 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     path::{Path, PathBuf},
 };
 
-use engram_meaning::{ApiKey, LanguageModel, ModelError, check_runtime, inspect};
+use engram_meaning::{
+    ApiKey, FetchError, LanguageModel, ModelError, ModelSource, Task, check_runtime, fetch,
+    fetched_runtime, inspect,
+};
 use engram_model::{Code, ListedModel, ModelState, ModelTask, Refusal};
 use engram_store::{Doorbell, read_file};
 use parking_lot::Mutex;
@@ -16,6 +20,8 @@ use crate::home::files::write_home_file;
 
 /// Where the choices are kept.
 pub(crate) const FILE: &str = "models.toml";
+/// Where fetched models are, in the home.
+const FETCHED: &str = "models";
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 64 << 10;
 
@@ -28,8 +34,8 @@ pub enum ModelChoice {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// ONNX Runtime.
-        runtime: PathBuf,
+        /// ONNX Runtime; by default, the one that was fetched.
+        runtime: Option<PathBuf>,
     },
     /// An endpoint.
     Endpoint {
@@ -70,6 +76,7 @@ impl ModelFailures {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Models {
+    pub(crate) embed: Option<FolderModel>,
     pub(crate) nli: Option<FolderModel>,
     pub(crate) llm: Option<EndpointModel>,
 }
@@ -155,26 +162,8 @@ fn unreadable(path: &Path, why: &str) -> Refusal {
 /// `MODEL_INVALID` if the file of choices cannot be read.
 pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
     let models = Models::read(home)?;
-    let nli = match &models.nli {
-        None => none(ModelTask::Nli),
-        Some(model) => {
-            let usable = inspect(&model.folder)
-                .and_then(|info| check_runtime(&model.runtime).map(|()| info));
-            match usable {
-                Ok(info) => ListedModel {
-                    name: Some(info.name),
-                    version: Some(info.version),
-                    state: ModelState::On,
-                    ..none(ModelTask::Nli)
-                },
-                Err(why) => broken(
-                    ModelTask::Nli,
-                    model.folder.display().to_string(),
-                    &why.to_string(),
-                ),
-            }
-        }
-    };
+    let embed = in_folder(ModelTask::Embed, Task::Embedding, models.embed.as_ref());
+    let nli = in_folder(ModelTask::Nli, Task::Entailment, models.nli.as_ref());
     let llm = match &models.llm {
         None => none(ModelTask::Llm),
         Some(model) => match model.described() {
@@ -194,7 +183,25 @@ pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
             ..it
         },
     };
-    Ok([nli, llm].map(off).into())
+    Ok([embed, nli, llm].map(off).into())
+}
+
+/// The row of a model in a folder.
+fn in_folder(task: ModelTask, made_for: Task, chosen: Option<&FolderModel>) -> ListedModel {
+    let Some(model) = chosen else {
+        return none(task);
+    };
+    let usable = inspect(&model.folder, made_for)
+        .and_then(|info| check_runtime(&model.runtime).map(|()| info));
+    match usable {
+        Ok(info) => ListedModel {
+            name: Some(info.name),
+            version: Some(info.version),
+            state: ModelState::On,
+            ..none(task)
+        },
+        Err(why) => broken(task, model.folder.display().to_string(), &why.to_string()),
+    }
 }
 
 fn none(task: ModelTask) -> ListedModel {
@@ -205,6 +212,7 @@ fn none(task: ModelTask) -> ListedModel {
         state: ModelState::Off,
         why: None,
         how: match task {
+            ModelTask::Embed => "engram models use embed FOLDER".to_owned(),
             ModelTask::Nli => "engram models use nli FOLDER --runtime LIBRARY".to_owned(),
             ModelTask::Llm => "engram models use llm URL --model NAME".to_owned(),
         },
@@ -228,16 +236,13 @@ fn broken(task: ModelTask, name: String, why: &str) -> ListedModel {
 pub fn choose_model(home: &Path, task: ModelTask, choice: ModelChoice) -> Result<(), Refusal> {
     let mut models = Models::read(home)?;
     match (task, choice) {
-        (ModelTask::Nli, ModelChoice::Off) => models.nli = None,
-        (ModelTask::Llm, ModelChoice::Off) => models.llm = None,
-        (ModelTask::Nli, ModelChoice::Folder { folder, runtime }) => {
-            inspect(&folder).map_err(|it| invalid(&it))?;
-            check_runtime(&runtime).map_err(|it| invalid(&it))?;
-            // The home's processes have other current folders.
-            let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-            let (folder, runtime) = (absolute(folder), absolute(runtime));
-            models.nli = Some(FolderModel { folder, runtime });
+        (ModelTask::Embed, choice) => {
+            models.embed = folder_model(home, task, Task::Embedding, choice)?;
         }
+        (ModelTask::Nli, choice) => {
+            models.nli = folder_model(home, task, Task::Entailment, choice)?
+        }
+        (ModelTask::Llm, ModelChoice::Off) => models.llm = None,
         (
             ModelTask::Llm,
             ModelChoice::Endpoint {
@@ -254,13 +259,8 @@ pub fn choose_model(home: &Path, task: ModelTask, choice: ModelChoice) -> Result
             chosen.described().map_err(|it| invalid(&it))?;
             models.llm = Some(chosen);
         }
-        (ModelTask::Nli, ModelChoice::Endpoint { .. })
-        | (ModelTask::Llm, ModelChoice::Folder { .. }) => {
-            let wrong = match task {
-                ModelTask::Nli => "nli takes a folder, not an endpoint",
-                ModelTask::Llm => "llm takes an endpoint, not a folder",
-            };
-            return Err(Refusal::new(Code::ModelInvalid, wrong, none(task).how));
+        (ModelTask::Llm, ModelChoice::Folder { .. }) => {
+            return Err(wrong_kind(task, "an endpoint, not a folder"));
         }
     }
     let text =
@@ -269,6 +269,58 @@ pub fn choose_model(home: &Path, task: ModelTask, choice: ModelChoice) -> Result
     // The process that judges takes the choice up at once.
     Doorbell::open(home)?.ring();
     Ok(())
+}
+
+/// The choice of a model in a folder, checked; `None` for no model.
+fn folder_model(
+    home: &Path,
+    task: ModelTask,
+    made_for: Task,
+    choice: ModelChoice,
+) -> Result<Option<FolderModel>, Refusal> {
+    let (folder, runtime) = match choice {
+        ModelChoice::Off => return Ok(None),
+        ModelChoice::Folder { folder, runtime } => (folder, runtime),
+        ModelChoice::Endpoint { .. } => {
+            return Err(wrong_kind(task, "a folder, not an endpoint"));
+        }
+    };
+    inspect(&folder, made_for).map_err(|it| invalid(&it))?;
+    let runtime = runtime.or_else(|| fetched_runtime(&home.join(FETCHED)));
+    let runtime = runtime.ok_or_else(|| {
+        Refusal::new(
+            Code::ModelInvalid,
+            "no ONNX Runtime is named, and none was fetched",
+            "Name the library with --runtime, or fetch it: engram models fetch onnxruntime",
+        )
+    })?;
+    check_runtime(&runtime).map_err(|it| invalid(&it))?;
+    // The home's processes have other current folders.
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    Ok(Some(FolderModel {
+        folder: absolute(folder),
+        runtime: absolute(runtime),
+    }))
+}
+
+/// Brings a model, or ONNX Runtime, into the home, with `python -m pip`. Returns the folder, or the
+/// library.
+///
+/// # Errors
+/// `MODEL_INVALID` if it is there already, or cannot be downloaded.
+pub fn fetch_model(home: &Path, source: &ModelSource, python: &OsStr) -> Result<PathBuf, Refusal> {
+    fetch(source, &home.join(FETCHED), python).map_err(|why| {
+        let hint = match why {
+            FetchError::Exists(_) => "Use what is there: see `engram models --help`.",
+            _ => "Nothing was changed. Correct this, and run the command again.",
+        };
+        Refusal::new(Code::ModelInvalid, why.to_string(), hint)
+    })
+}
+
+fn wrong_kind(task: ModelTask, takes: &str) -> Refusal {
+    let what = format!("{} takes {takes}", task.as_str());
+    Refusal::new(Code::ModelInvalid, what, none(task).how)
 }
 
 fn invalid(why: &ModelError) -> Refusal {

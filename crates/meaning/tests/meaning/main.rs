@@ -8,6 +8,8 @@
 )]
 
 mod endpoint;
+#[cfg(unix)]
+mod fetching;
 mod folders;
 mod models;
 

@@ -293,6 +293,9 @@ versions! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
         score: Option<f64>,
+        /// Its vector, as `MODEL@VERSION/ID`; only in answers to a query, if a model embedded it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        embedding_ref: Option<String>,
         /// Its open conflicts; only in answers to a query, and in a single record.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         conflicts: Vec<ConflictId>,

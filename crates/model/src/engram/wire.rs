@@ -44,7 +44,7 @@ pub struct EngramV01 {
         schemars(length(max = 32), inner(length(max = 80)))
     )]
     pub hash_keys: Vec<String>,
-    /// Pointer to an embedding; the first family only.
+    /// Pointer to an embedding, as `MODEL@VERSION/ID`; the first family only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding_ref: Option<String>,
     /// Who made it, when, from what.
@@ -168,7 +168,7 @@ impl From<&Engram> for EngramV01 {
             scope: engram.scope,
             tags: engram.tags.clone(),
             hash_keys: engram.hash_keys.clone(),
-            embedding_ref: None,
+            embedding_ref: engram.embedding_ref.clone(),
             provenance: ProvenanceV01 {
                 created_at: engram.provenance.created_at,
                 created_by: engram.provenance.created_by.clone(),

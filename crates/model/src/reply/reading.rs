@@ -38,6 +38,9 @@ pub struct QueryReply {
     /// How many of the examined engrams matched beyond the limit; absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<u64>,
+    /// The model that compared meanings with the question; absent if the built-in table of words did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded_by: Option<String>,
     /// Best first.
     pub engrams: Vec<Engram>,
 }

@@ -204,6 +204,7 @@ impl TryFrom<QueryArguments> for Query {
             fact_type: ask.fact_type,
             as_of: ask.as_of.as_deref().map(parse_as_of).transpose()?,
             include_ephemeral: ask.include_ephemeral.unwrap_or_default(),
+            embedding_ref: None,
         })
     }
 }

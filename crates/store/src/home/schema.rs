@@ -34,6 +34,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../schema/024.sql"),
     include_str!("../schema/025.sql"),
     include_str!("../schema/026.sql"),
+    include_str!("../schema/027.sql"),
 ];
 
 /// From this step on, the journal has everything that the tables hold.

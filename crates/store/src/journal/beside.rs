@@ -145,8 +145,11 @@ fn forgets(seq: i64) -> bool {
 /// to, and what journal entries say about them.
 pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()> {
     let mut claims = connection.prepare_cached("DELETE FROM content WHERE engram = ?1")?;
+    let mut vectors = connection
+        .prepare_cached("DELETE FROM vector WHERE seq = (SELECT seq FROM engram WHERE id = ?1)")?;
     for id in &redaction.ids {
         claims.execute([id.to_string()])?;
+        vectors.execute([id.to_string()])?;
     }
     let mut said = connection.prepare_cached("DELETE FROM said WHERE seq = ?1")?;
     for seq in redaction.events.iter().chain(&redaction.reasons) {

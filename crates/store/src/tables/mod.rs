@@ -14,6 +14,7 @@ mod metrics;
 mod projects;
 mod served;
 mod snapshots;
+mod vectors;
 
 pub use agents::{AgentActivity, FamilyOf, NameOwner, NamesOf, RowsOf, Spender};
 pub(crate) use agents::{all_agents, topics_json};
@@ -31,3 +32,4 @@ pub use metrics::ProjectActivity;
 pub use projects::Projects;
 pub use served::Fingerprints;
 pub use snapshots::Snapshots;
+pub use vectors::{EmbeddedCount, EmbeddingModel, StoredVector, Unembedded, Vectors};

@@ -37,7 +37,8 @@ macro_rules! undo_since_19 {
          DROP INDEX agent_parent; ALTER TABLE due DROP COLUMN of_runs; ALTER TABLE conflict DROP COLUMN run;
          DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
          ALTER TABLE agent DROP COLUMN hidden; ALTER TABLE agent DROP COLUMN closed;
-         ALTER TABLE agent DROP COLUMN earlier; ALTER TABLE grant DROP COLUMN replaced_by;"
+         ALTER TABLE agent DROP COLUMN earlier; ALTER TABLE grant DROP COLUMN replaced_by;
+         DROP TABLE vector; DROP TABLE embedding_model; DROP INDEX conflict_possible;"
     };
 }
 

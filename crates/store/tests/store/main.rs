@@ -15,3 +15,4 @@ mod place;
 mod recover;
 mod replay;
 mod served;
+mod vectors;

@@ -1,9 +1,11 @@
 //! How often a question finds its claim among the first five, and is rightly called answered: over
-//! claims and questions of three authors (`questions.jsonl`), and over pairs of claims by two authors (docs/accuracy.md).
+//! claims and questions of three authors (`questions.jsonl`), and over pairs of claims by two authors
+//! (docs/accuracy.md).
 
 use std::collections::HashMap;
 
-use engram_model::{AnswerQuality, hash_keys};
+use engram_engine::{ModelChoice, choose_model};
+use engram_model::{AnswerQuality, ModelTask, hash_keys};
 use serde_json::Value;
 
 use crate::fixture::{Asked, Sandbox, USER, on_topic};
@@ -31,7 +33,21 @@ fn home_of(claims: &[(String, String)]) -> (Sandbox, Asked) {
         sandbox.clock.turn(60);
         at.put(&USER, on_topic(topic, claim)).unwrap();
     }
+    if let Some(folder) = std::env::var_os("ENGRAM_EMBED") {
+        embed(&sandbox, &at, folder.into());
+    }
     (sandbox, at)
+}
+
+/// Lets a model read the claims: the folder that `ENGRAM_EMBED` names, to measure what it adds.
+fn embed(sandbox: &Sandbox, at: &Asked, folder: std::path::PathBuf) {
+    let runtime = std::env::var_os("ENGRAM_ONNXRUNTIME").map(Into::into);
+    let choice = ModelChoice::Folder { folder, runtime };
+    choose_model(&sandbox.home(), ModelTask::Embed, choice).unwrap();
+    at.0.follow_with_models().unwrap();
+    while at.query(&USER, "everything").embedded_by.is_none() {
+        std::thread::yield_now();
+    }
 }
 
 /// BM25 over the same words, identifiers and stems, as a search engine without meaning would.

@@ -3,3 +3,4 @@
 mod anchors;
 mod indexing;
 mod models;
+mod vectors;

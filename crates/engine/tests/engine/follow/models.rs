@@ -8,7 +8,7 @@ use std::{
 
 use engram_engine::{ModelChoice, choose_model, list_models};
 use engram_kit::server::{Server, respond};
-use engram_meaning::fixture::tiny_model;
+use engram_meaning::{Task, fixture::tiny_model};
 use engram_model::{
     Change, Code, Conflict, ConflictId, ConflictStatus, Gate, Listed, ModelState, ModelTask,
     PairVerdict, Settle, Severity, Tier, ask,
@@ -207,12 +207,12 @@ fn classifier(sandbox: &Sandbox) -> ModelChoice {
     let folder = sandbox.path("model");
     let labels = ["contradiction", "neutral", "entailment"];
     let words: &[(&str, &[f32])] = &[("socket", &[9.0, 0.0, 0.0]), ("disk", &[0.0, 0.0, 9.0])];
-    tiny_model(&folder, &labels, words).unwrap();
+    tiny_model(&folder, Task::Entailment, &labels, words).unwrap();
     let runtime = std::env::var_os("ENGRAM_ONNXRUNTIME")
         .expect("set ENGRAM_ONNXRUNTIME to an ONNX Runtime library; `cargo xtask setup` has one");
     ModelChoice::Folder {
         folder,
-        runtime: runtime.into(),
+        runtime: Some(runtime.into()),
     }
 }
 
@@ -221,7 +221,7 @@ fn a_classifier_on_this_machine_judges_too() {
     let sandbox = Sandbox::new();
     let at = sandbox.open();
     choose_model(&sandbox.home(), ModelTask::Nli, classifier(&sandbox)).unwrap();
-    let model = &list_models(&sandbox.home()).unwrap()[0];
+    let model = &list_models(&sandbox.home()).unwrap()[1];
     assert_eq!(model.state, ModelState::On, "{model:?}");
     let (name, version) = (model.name.clone().unwrap(), model.version.clone().unwrap());
     let id = propose(&at);
@@ -253,7 +253,7 @@ fn only_a_usable_model_is_chosen() {
     };
     let folder = |path: &str| ModelChoice::Folder {
         folder: sandbox.path(path),
-        runtime: sandbox.path("model").join("config.json"),
+        runtime: Some(sandbox.path("model").join("config.json")),
     };
     for (task, choice) in [
         (ModelTask::Nli, folder("nothing")),
@@ -269,16 +269,16 @@ fn only_a_usable_model_is_chosen() {
     }
     let far = endpoint("https://a.example/v1", Some("ENGRAM_NO_SUCH_KEY"));
     choose_model(&home, ModelTask::Llm, far).unwrap();
-    let far = &list_models(&home).unwrap()[1];
+    let far = &list_models(&home).unwrap()[2];
     let why = far.why.as_deref().unwrap_or_default();
     let is_told = ["https://a.example/v1", "ENGRAM_NO_SUCH_KEY"].map(|it| why.contains(it));
     assert_eq!(is_told, [true, true], "{far:?}");
     std::fs::remove_file(sandbox.path("model").join("tokenizer.json")).unwrap();
-    let broken = &list_models(&home).unwrap()[0];
+    let broken = &list_models(&home).unwrap()[1];
     assert_eq!(broken.state, ModelState::Broken);
     assert!(broken.why.as_ref().unwrap().contains("tokenizer.json"));
     choose_model(&home, ModelTask::Nli, ModelChoice::Off).unwrap();
-    assert_eq!(list_models(&home).unwrap()[0].state, ModelState::Off);
+    assert_eq!(list_models(&home).unwrap()[1].state, ModelState::Off);
     std::fs::write(home.join("models.toml"), "llm = 3").unwrap();
     refused(list_models(&home), Code::ModelInvalid);
     // The rules go on alone.
@@ -399,7 +399,7 @@ fn a_model_that_fails_is_listed_as_broken_until_it_answers() {
         server.requests.recv_timeout(PATIENCE).unwrap();
         at.claim(&format!("Claim number {n} about nothing of the kind."));
     }
-    let state = || at.0.ask(&USER, ask::Models).unwrap().models.remove(1);
+    let state = || at.0.ask(&USER, ask::Models).unwrap().models.remove(2);
     let broken = state();
     let why = broken.why.as_deref().unwrap_or_default();
     assert!(

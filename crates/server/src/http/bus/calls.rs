@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engram_model::{
-    AgentId, Ask, BudgetOf, Code, DenyAnswer, Deref, Draft, EngramId, EngramV01, GrantAnswer,
+    AgentId, Ask, BudgetOf, DenyAnswer, Deref, Draft, EngramId, EngramV01, GrantAnswer,
     GrantWanted, Hook, HookEvent, NextTurn, Opening, PointerInput, Query as Search, RagFound,
     RagResult, Refusal, Reply, Request, SamRead, Sending, Ttl, WhichRequests, ask,
 };
@@ -127,12 +127,34 @@ pub(super) async fn query(
     by.answer(Request::Query(search)).await
 }
 
-pub(super) async fn refuse_embedding() -> RefusalResponse {
-    RefusalResponse::from(Refusal::new(
-        Code::NotFound,
-        "engrams have no embeddings in this version",
-        "Ask by keys: GET /engram/query?keys=gateway,retry&k=5.",
-    ))
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EmbeddingQuery {
+    embedding_ref: String,
+    k: Option<usize>,
+}
+
+pub(super) async fn query_by_embedding(
+    by: BusCaller,
+    asked: Result<Query<EmbeddingQuery>, QueryRejection>,
+) -> BusResponse {
+    let wrong = || {
+        schema_invalid(
+            "the query has no embedding_ref, or k is not between 1 and 12",
+            "Ask for ?embedding_ref=REF&k=5, with `embedding_ref` of an engram, URL-encoded.",
+        )
+    };
+    let Query(asked) = asked.map_err(|_| wrong())?;
+    let k = asked.k.unwrap_or(crate::MAX_ENGRAMS);
+    if !(1..=crate::MAX_ENGRAMS).contains(&k) {
+        return Err(wrong());
+    }
+    let search = Search {
+        embedding_ref: Some(asked.embedding_ref),
+        k: Some(k),
+        ..Search::default()
+    };
+    by.answer(Request::Query(search)).await
 }
 
 pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {

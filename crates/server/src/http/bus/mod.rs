@@ -156,7 +156,14 @@ const AFTER: QueryParameter = optional_parameter(
 );
 const LIMIT: QueryParameter =
     optional_parameter("limit", "Page size; 50 if absent.", page_size_schema);
-const EMBEDDING: QueryParameter = optional_parameter("embedding_ref", "An embedding.", keys_schema);
+const EMBEDDING: QueryParameter = QueryParameter {
+    is_needed: true,
+    ..optional_parameter(
+        "embedding_ref",
+        "An embedding, as an engram's `embedding_ref` names it.",
+        keys_schema,
+    )
+};
 
 impl BusRoute {
     fn new(
@@ -216,8 +223,8 @@ fn bus_routes() -> Vec<BusRoute> {
         BusRoute::new("delete", "/engram/{id}", delete(calls::forget), schema_of::<ForgetReply>, "Close an engram; its history stays."),
         BusRoute::new("get", "/engram/query", get(calls::query), schema_of::<Vec<EngramV01>>, "Find engrams by keys.")
             .query(&[KEYS, K]),
-        BusRoute::new("get", "/engram/query_by_embedding", get(calls::refuse_embedding), schema_of::<Vec<EngramV01>>,
-            "Refused: engrams have no embeddings in this version.").query(&[EMBEDDING, K]),
+        BusRoute::new("get", "/engram/query_by_embedding", get(calls::query_by_embedding), schema_of::<Vec<EngramV01>>,
+            "Find the engrams nearest to an embedding, if a model has embedded them.").query(&[EMBEDDING, K]),
         BusRoute::new("post", "/pointer/deref", post(calls::deref), schema_of::<Dereferenced>, "Read what a pointer addresses.")
             .body(schema_of::<Deref>),
         BusRoute::new("post", "/message", post(calls::send_message), schema_of::<SentReply>,
