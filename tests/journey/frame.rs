@@ -170,6 +170,9 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     );
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
+    // The notice of the opened log is over the status line.
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('[data-testid=notice]')");
     window.click("[data-testid=log-button]");
     assert_eq!(editor.wait_opened(), opened);
     drop(window);

@@ -57,8 +57,8 @@ fn a_claim_that_ends_soon_is_found_and_renewed() {
         window.by(hand, ENTER, "news-go");
         // It comes before all topics, and says when it ends.
         window.find("[data-testid=ends]");
-        assert_eq!(window.text("[data-testid=topic] b"), "Ends soon");
-        assert_eq!(window.text("[data-testid=ends]"), "ends in 5 h");
+        assert_eq!(window.text("[data-testid=topic] b"), "Expires soon");
+        assert_eq!(window.text("[data-testid=ends]"), "expires in 5 h");
         window.find("[data-testid=renew]");
         let id = window.attribute("[data-testid=engram]", "data-id");
         match hand {
@@ -72,6 +72,18 @@ fn a_claim_that_ends_soon_is_found_and_renewed() {
         assert_eq!(told["provenance"]["created_by"], "ada");
         assert_eq!(told["supersedes"], json!(id));
         assert_eq!(told["ttl"], "PT330M");
+        // Today follows what happens while it is on the screen.
+        window.go(hand, "today");
+        let place = |time: &str| {
+            format!(
+                "document.querySelector('[data-what=ending] time')?.textContent.startsWith('{time}')"
+            )
+        };
+        window.wait(&place("expires in 5 h"));
+        engram.json(&["forget", &renewed]);
+        window.wait("!document.querySelector('[data-what=ending]')");
+        engram.json(&["restore", &renewed]);
+        window.wait(&place("expires in 5 h"));
     }
 }
 

@@ -61,6 +61,23 @@ pub fn suggestion_for(claim: &str, changes: &[SourceLine]) -> Option<Suggestion>
     })
 }
 
+/// Returns the one correction that the changes of all edited sources suggest. A correction pins each
+/// of these sources as it is now, so each must show the new value.
+pub fn common_suggestion(claim: &str, sources: &[&[SourceLine]]) -> Option<Suggestion> {
+    let suggested = sources.iter().filter_map(|it| suggestion_for(claim, it));
+    let mut found: Vec<Suggestion> = suggested.collect();
+    found.dedup();
+    let one = found.pop().filter(|_| found.is_empty())?;
+    sources.iter().all(|it| shows(it, &one.new)).then_some(one)
+}
+
+/// Whether a line contains this value now, as a whole word.
+fn shows(changes: &[SourceLine], value: &str) -> bool {
+    let now = changes.iter().filter(|it| it.side != DiffSide::Removed);
+    now.flat_map(|line| line.text.match_indices(value).map(move |it| (line, it.0)))
+        .any(|(line, at)| is_whole(&line.text, &(at..at + value.len())))
+}
+
 /// Returns the one value in which two lines differ, as it was and as it is.
 fn changed_value<'a>(then: &'a str, now: &'a str) -> Option<(&'a str, &'a str)> {
     let alike = |(a, b): &(char, char)| a == b;
@@ -221,6 +238,23 @@ mod tests {
             let found = found.as_ref().map(|it| (&*it.old, &*it.new, &*it.claim));
             assert_eq!(found, want, "{claim}");
         }
+    }
+
+    #[test]
+    fn each_edited_source_must_show_the_value_that_is_suggested() {
+        let code = lines(&["-MAX = 4093", "+MAX = 4096"]);
+        for (other, want) in [
+            (&["-at most 4093 bytes", "+at most 4096 bytes"][..], true),
+            (&["-at most 4093 bytes", "+no limit"], false),
+            (&["-at most 4093 bytes", "+at most 14096 bytes"], false),
+            (&["-at most 4093 bytes", "+at most 5000 bytes"], false),
+            (&[" MAX = 4096", "-# old", "+# new"], true),
+        ] {
+            let other = lines(other);
+            let found = common_suggestion("It has at most 4093 bytes.", &[&code, &other]);
+            assert_eq!(found.is_some(), want, "{other:?}");
+        }
+        assert!(common_suggestion("It has at most 4093 bytes.", &[&code]).is_some());
     }
 
     #[test]

@@ -174,7 +174,12 @@ fn an_agent_is_renamed_hidden_and_closed() {
         window.wait(&agents_are("auditor,lead"));
         window.wait("!document.querySelector('[data-testid=agent-name-field]')");
 
-        // A hidden agent leaves the list until all are wanted.
+        // A hidden agent leaves the list until all are wanted, or until that is undone.
+        window.by(hand, "H", "agent-hide");
+        window.wait(&agents_are("lead"));
+        window.wait(&notice("Press F to list hidden agents"));
+        window.by(hand, "z", "undo");
+        window.wait(&agents_are("auditor,lead"));
         window.by(hand, "H", "agent-hide");
         window.wait(&agents_are("lead"));
         window.by(hand, "f", "agents-left-out");

@@ -7,6 +7,7 @@ use super::{
     access::complaints_in_light,
     hands::{BOTH, ENTER, ESCAPE, HOME, Hand, is_read, row, rows},
     shop::Shop,
+    undo::covers_and_moves_nothing,
     ways::{
         Move::{self, Keys, Wait},
         VIEWS,
@@ -188,6 +189,7 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
         window.keys("z");
         window
             .wait("document.querySelector('[data-testid=notice]')?.textContent.includes('Undone')");
+        covers_and_moves_nothing(window);
     }
 }
 

@@ -74,6 +74,14 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         assert_eq!(window.text("[data-testid=why]"), REASON);
         assert!(window.text("[data-testid=parent]").contains("lead"));
 
+        // Outside a field, the key that selects all the text of a page does nothing.
+        window.script(
+            "addEventListener('keydown', it => { window.prevented = it.defaultPrevented })",
+            json!([]),
+        );
+        window.control('a');
+        window.wait("window.prevented === true && getSelection().toString() === ''");
+
         // Granted with a different cap: the read succeeds, once.
         match hand {
             Hand::Keys => {
@@ -189,14 +197,18 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         window.by(hand, "y", "grant");
         window.wait(&notice("may read it once"));
         // The notice comes before the request's new state.
-        window.find("[data-testid=hand-on]");
-        window.by(hand, "G", "hand-on");
+        window.find("[data-testid=revoke]");
+        assert_eq!(window.count("[data-testid=hand-on]"), 0, "no other has it");
+        window.keys("G");
         window.wait(&notice("has not connected again"));
 
         connect(engram, "claude-code", &lines[..1]);
+        window.find("[data-testid=hand-on]");
         window.by(hand, "G", "hand-on");
         window.wait(&notice("Transferred"));
         window.wait("document.querySelector('[data-testid=state]')?.textContent === 'transferred'");
+        window.wait("!document.querySelector('[data-testid=hand-on]')");
+        assert_eq!(window.count("[data-testid=revoke]"), 1);
         let grants = engram.json(&["grant", "list"]);
         let agents = engram.json(&["agents"]);
         let newest = &agents["agents"][0]["agent"];
@@ -215,8 +227,8 @@ fn a_grant_is_handed_on_to_the_connection_that_came_after() {
         window.by(hand, "y", "grant");
         window.wait(&notice("may read it once"));
         // The notice comes before the request's new state.
-        window.find("[data-testid=hand-on]");
-        window.by(hand, "G", "hand-on");
+        window.find("[data-testid=revoke]");
+        window.keys("G");
         window.wait(&notice("has not connected again"));
         // That a connection has ended is said before the answer, and again with it.
         connect(engram, "zed", &calls);

@@ -101,8 +101,26 @@ fn every_step_is_listed_and_can_be_undone_while_it_stands() {
     );
 }
 
+/// Checks that the notice covers no control of the panes, and that none moves when it goes.
+pub(super) fn covers_and_moves_nothing(window: &Window) {
+    // What is scrolled out of the pane is not covered.
+    let covered = "const notice = document.querySelector('[data-testid=notice]').getBoundingClientRect();
+        const end = it => it.closest('.scroll')?.getBoundingClientRect().bottom ?? innerHeight;
+        const meets = it => { const box = it.getBoundingClientRect();
+            return it.checkVisibility({visibilityProperty: true}) && box.width && box.left < notice.right && notice.left < box.right && box.top < notice.bottom && notice.top < Math.min(box.bottom, end(it)); };
+        return [...document.querySelectorAll('.panes :is(button, input, select)')].filter(meets).map(it => it.dataset.testid ?? it.textContent)";
+    assert_eq!(window.script(covered, json!([])), json!([]));
+    let places =
+        "return [...document.querySelectorAll('.panes :is(button, input, select, [role=option])')]
+        .map(it => it.getBoundingClientRect()).map(it => [it.left, it.top, it.width, it.height])";
+    let before = window.script(places, json!([]));
+    window.click("[data-testid=notice] > button:last-child");
+    window.wait("!document.querySelector('[data-testid=notice]')");
+    assert_eq!(window.script(places, json!([])), before, "nothing moves");
+}
+
 #[test]
-fn a_settled_conflict_says_who_won_and_a_notice_covers_no_control() {
+fn a_settled_conflict_says_who_won_and_a_notice_covers_and_moves_nothing() {
     let stage = &open(3);
     let window = &stage.window;
     let lists = "[data-testid=conflict]";
@@ -119,14 +137,7 @@ fn a_settled_conflict_says_who_won_and_a_notice_covers_no_control() {
     window.click_with(CONTROL, &id_of(0));
     window.click_with(SHIFT, &id_of(1));
     window.wait(&are_chosen(2));
-    // What is scrolled out of the pane is not covered.
-    let covered = "const notice = document.querySelector('[data-testid=notice]').getBoundingClientRect();
-        const end = it => it.closest('.scroll')?.getBoundingClientRect().bottom ?? innerHeight;
-        const meets = it => { const box = it.getBoundingClientRect();
-            return box.width && box.left < notice.right && notice.left < box.right && box.top < notice.bottom && notice.top < Math.min(box.bottom, end(it)); };
-        const outside = it => !it.closest('[data-testid=notice]') && meets(it);
-        return [...document.querySelectorAll('button, input, select')].filter(outside).map(it => it.dataset.testid ?? it.textContent)";
-    assert_eq!(window.script(covered, json!([])), json!([]));
+    covers_and_moves_nothing(window);
 
     window.keys("f");
     window.wait_moved("document.activeElement.id === 'conflict-status'");

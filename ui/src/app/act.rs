@@ -199,11 +199,18 @@ fn only_shows(act: Act) -> bool {
 /// Listens for the keys of the window.
 pub(crate) fn follow_keys(app: App) {
     let keys = window_event_listener(ev::keydown, move |event| {
-        if !event.alt_key() && !event.default_prevented() && press_key(app, &event) {
+        let is_free = !event.alt_key() && !event.default_prevented();
+        if is_free && (press_key(app, &event) || selects_page(&event)) {
             event.prevent_default();
         }
     });
     on_cleanup(move || keys.remove());
+}
+
+/// Whether the browser would select all the text of the page. Only a field has text of its own.
+fn selects_page(event: &web_sys::KeyboardEvent) -> bool {
+    let is_mod = event.ctrl_key() || event.meta_key();
+    is_mod && event.key().eq_ignore_ascii_case("a") && !dom::is_writing(event)
 }
 
 /// Runs the command of a key; returns whether the key has one here.

@@ -171,6 +171,13 @@ pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     })
 }
 
+/// Whether an event comes from a field that has text.
+pub(crate) fn is_writing(event: &web_sys::Event) -> bool {
+    target::<HtmlElement>(event).is_some_and(|it| {
+        it.is_content_editable() || matches!(it.tag_name().as_str(), "INPUT" | "TEXTAREA")
+    })
+}
+
 /// Whether text is selected.
 pub(crate) fn has_selection() -> bool {
     let selection = window().get_selection().ok().flatten();

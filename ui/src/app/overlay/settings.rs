@@ -332,9 +332,9 @@ fn Models() -> impl IntoView {
         let line = say::settings::model(model.task, model.name.as_deref(), model.state);
         view! {
             <li data-testid="model" data-state=model.state.as_str()>
-                <span>{line}</span>
-                {model.why.map(|it| view! { <span class="hint">{it}</span> })}
-                <span class="hint">{say::settings::model_command(model.state)}<code>{model.how}</code></span>
+                <p>{line}</p>
+                {model.why.map(|it| view! { <p class="hint">{it}</p> })}
+                <p class="hint">{say::settings::model_command(model.state)}<code>{model.how}</code></p>
             </li>
         }
     };

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use engram_model::{
-    Engram, EngramId, Noticed, PutReply, Reading, Refusal, Rewording, SeenEvidence, ask,
+    Engram, EngramId, Noticed, PutReply, Reading, Refusal, Rewording, SeenEvidence, SourceLine, ask,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -18,7 +18,7 @@ use crate::{
         views::{self, feed},
     },
     drafts::is_of_secret,
-    suggestion::{Suggestion, suggestion_for},
+    suggestion::{Suggestion, common_suggestion},
     words::{self, say},
 };
 
@@ -186,17 +186,13 @@ pub(crate) fn open_suggestion(app: App, engram: &Engram) -> Option<Suggestion> {
     if is_begun || app.list.is_past() || !words::is_drifted(engram) {
         return None;
     }
-    let mut found: Vec<Suggestion> = app.reading.standings.with(|all| {
+    app.reading.standings.with(|all| {
         let pointers = engram.pointers.iter();
         let standings = pointers.filter_map(|it| all.get(&it.to_string()));
         let edited = standings.filter(|it| it.reading == Reading::Edited);
-        edited
-            .filter_map(|it| suggestion_for(&engram.claim, &it.changes))
-            .collect()
-    });
-    found.dedup();
-    let one = found.pop();
-    one.filter(|_| found.is_empty())
+        let changes: Vec<&[SourceLine]> = edited.map(|it| it.changes.as_slice()).collect();
+        common_suggestion(&engram.claim, &changes)
+    })
 }
 
 /// Corrects the open claim to the value that its evidence has now.

@@ -49,6 +49,8 @@ pub const HIDE: &str = "Hide";
 pub const SHOW_AGAIN: &str = "Show";
 pub const HIDE_MEANS: &str = "Hide the agent, or show it again";
 pub const HIDDEN_NOW: &str = "Hidden from this list and the brief";
+/// Beside [`HIDDEN_NOW`].
+pub const HIDDEN_HINT: &str = "Press F to list hidden agents.";
 pub const SHOWN_AGAIN: &str = "Shown again";
 pub const CLOSE: &str = "Close…";
 pub const CLOSE_MEANS_TO: &str = "Close the agent…";

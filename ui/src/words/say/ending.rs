@@ -26,7 +26,7 @@ pub fn soon(claims: &str, first: &str) -> String {
 }
 
 /// A count of these claims.
-pub const ENDING: super::Noun = ("claim ends soon", "claims end soon");
+pub const ENDING: super::Noun = ("claim expires soon", "claims expire soon");
 /// What is done to several: during a run, and after it.
 pub const RENEWING: (&str, &str) = ("Renewing", "Renewed");
 /// The button for several.

@@ -14,7 +14,7 @@ pub const THEN_MEANS: &str = "What held when this was stored";
 pub const LOCKED: &str = "The past cannot be changed";
 pub const LOCKED_HINT: &str = "Go back to now (⇧ T) first.";
 pub const NO_TOPIC: &str = "No topic";
-pub const ENDS_SOON: &str = "Ends soon";
+pub const EXPIRES_SOON: &str = "Expires soon";
 
 pub const SHAPE: &str = "Shown as";
 pub const LIST: &str = "List";

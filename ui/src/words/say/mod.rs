@@ -218,9 +218,9 @@ pub mod state {
     pub const REDACTED: &str = "redacted";
     pub const IN_CONFLICT: &str = "in conflict";
 
-    /// That a claim is about to end.
-    pub fn ends_in(time: &str) -> String {
-        format!("ends in {time}")
+    /// That a claim is about to expire.
+    pub fn expires_in(time: &str) -> String {
+        format!("expires in {time}")
     }
 }
 

@@ -31,7 +31,7 @@ pub const LINKS_ELSEWHERE: &str = "`engram://` links in other programs do not op
 pub const LINKS_BRING: &str = "Turn on";
 pub const AGENTS: &str = "Agents";
 pub const MODELS: &str = "Models";
-pub const MODELS_MEAN: &str = "Judge possible conflicts, in the background";
+pub const MODELS_MEAN: &str = "Find claims in other words, and judge possible conflicts; the window runs them in the background";
 pub const LOG: &str = "Log";
 pub const OPEN: &str = "Open";
 pub const COPY_LOG: &str = "Copy the path of the log";
@@ -39,6 +39,7 @@ pub const COPY_LOG: &str = "Copy the path of the log";
 /// A model in a line: its task, its name and its state.
 pub fn model(task: ModelTask, name: Option<&str>, state: ModelState) -> String {
     let task = match task {
+        ModelTask::Embed => "Embedding model",
         ModelTask::Nli => "Classifier",
         ModelTask::Llm => "Language model",
     };

@@ -17,9 +17,8 @@ pub const OUTSIDE: &str = "Outside any repository";
 pub const GO: &str = "Open in its repository";
 pub const HERE: &str = "This repository";
 pub const GO_ENDING: &str = "Show them";
-pub const ENDS_FIRST: &str = "The first to end:";
-pub const ENDING_MEANS: &str =
-    "A claim that ends is no longer shown to agents. Open it to renew it (⇧ L), or let it end.";
+pub const EXPIRES_FIRST: &str = "The first to expire:";
+pub const EXPIRING_MEANS: &str = "A claim that expired is no longer shown to agents. Open it to renew it (⇧ L), or let it expire.";
 pub const NEWEST: &str = "The newest:";
 pub const LEARNED: &str = "stored";
 pub const CONTRADICTED: &str = "raised";

@@ -1,6 +1,6 @@
 //! Renames, hides and closes an agent.
 
-use engram_model::{AgentChange, AgentEdit, AgentRow, ask};
+use engram_model::{AgentChange, AgentEdit, AgentId, AgentRow, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state;
@@ -8,7 +8,7 @@ use crate::{
     app::{
         components::{field::keys_of_line, refused::Refused},
         dom,
-        frame::room,
+        frame::{Undo, room},
         state::App,
     },
     tags::Tag,
@@ -43,6 +43,25 @@ pub(super) fn hide_or_show(app: App) {
         (AgentEdit::Hide, say::agents::HIDDEN_NOW)
     };
     change(app, row, what, done);
+}
+
+/// The undo of hiding an agent, or of showing it again.
+fn undo_of(agent: AgentId, what: &AgentEdit) -> Option<Undo> {
+    let (back, done) = match what {
+        AgentEdit::Hide => (AgentEdit::Show, say::agents::SHOWN_AGAIN),
+        AgentEdit::Show => (AgentEdit::Hide, say::agents::HIDDEN_NOW),
+        _ => return None,
+    };
+    let take_back = move |app: App| {
+        let (agent, what) = (agent.clone(), back.clone());
+        async move {
+            let changed = app.ask(ask::ChangeAgent(AgentChange { agent, what })).await;
+            app.stale.touch(Tag::Status);
+            changed.map(|_| None)
+        }
+    };
+    let then = move |app: App, _: &str| app.frame.say(done, "");
+    Some(Undo::new(say::AGENTS, take_back, then))
 }
 
 /// Asks whether to close the open agent.
@@ -86,6 +105,11 @@ fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
     app.views.agents.refused.set(None);
     spawn_local(async move {
         let agent = row.agent.handle;
+        let undo = undo_of(agent.clone(), &what);
+        let hint = match what {
+            AgentEdit::Hide => say::agents::HIDDEN_HINT,
+            _ => "",
+        };
         let changed = app.ask(ask::ChangeAgent(AgentChange { agent, what })).await;
         app.batch.end();
         app.stale.touch(Tag::Status);
@@ -93,7 +117,10 @@ fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
             Ok(_) => {
                 leave(app);
                 room::focus_pane(app);
-                app.frame.say_final(done);
+                match undo {
+                    Some(undo) => app.frame.say_all_done(done, hint, false, vec![undo]),
+                    None => app.frame.say_final(done),
+                }
             }
             Err(refusal) => {
                 dom::log(&refusal.to_string());

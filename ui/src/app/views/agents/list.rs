@@ -42,7 +42,7 @@ fn LeftOut() -> impl IntoView {
     let text = move || say::agents::left_out(&words::thousands(count.get() as u64));
     view! {
         <button class="plain" hidden=move || count.get() == 0 aria-pressed=move || all.shows_all.get().to_string() data-testid="agents-left-out"
-            on:click=move |_| state::show_all_or_not(app)>{text}</button>
+            on:click=move |_| state::show_all_or_not(app)>{text}" "<kbd aria-hidden="true">"F"</kbd></button>
     }
 }
 

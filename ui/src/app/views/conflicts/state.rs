@@ -1,6 +1,6 @@
 //! The list, the open conflict, and what the person writes about it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use engram_model::{
     Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, EngramId, Filter,
@@ -32,6 +32,9 @@ use crate::{
     words::{self, say},
 };
 
+/// How soon the list is read again while comparisons are due.
+const DUE_AGAIN: Duration = Duration::from_secs(2);
+
 /// What is written about one conflict and not sent yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ConflictDraft {
@@ -62,6 +65,8 @@ part! {
             pub(super) drafts: RwSignal<HashMap<ConflictId, ConflictDraft>> = HashMap::new(),
             /// Whether a verdict waits for its reason.
             pub(super) wants_reason: RwSignal<bool> = false,
+            /// Whether the list will be read again because comparisons are due.
+            is_due: StoredValue<bool> = false,
             /// Whether the pointer is on the rows, and where it was last.
             is_pointing: StoredValue<bool> = false,
             pointer: StoredValue<(i32, i32)> = (0, 0),
@@ -164,6 +169,7 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
     if !untrack(|| VIEW.is_on(app)) {
         return;
     }
+    read_while_due(app);
     let selected = conflicts.inbox.open.get_untracked();
     let is_listed = selected.is_some_and(|id| untrack(|| listed_conflict(app, id)).is_some());
     // Reads what became of a conflict that left the list.
@@ -184,6 +190,27 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
         let told = words::format_count(listed as u64, say::conflicts::LISTED);
         app.frame.announcement.set(told);
     }
+}
+
+/// Reads the list again in a moment while comparisons are due: one that finds nothing leaves no
+/// entry in the journal.
+fn read_while_due(app: App) {
+    let conflicts = app.views.conflicts;
+    let due = |it: &Queue| it.due() > 0;
+    let is_due = conflicts
+        .queue
+        .with_untracked(|it| it.as_ref().is_some_and(due));
+    if !is_due || conflicts.is_due.get_value() {
+        return;
+    }
+    conflicts.is_due.set_value(true);
+    let again = move || {
+        conflicts.is_due.set_value(false);
+        if untrack(|| VIEW.is_on(app)) {
+            read(app);
+        }
+    };
+    dom::run_later(again, DUE_AGAIN);
 }
 
 /// Deselects rows that left the list or were settled.

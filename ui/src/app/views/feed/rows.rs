@@ -174,7 +174,7 @@ impl RowLayout {
                 topic: topics.above(index).map(|it| it.name.clone()),
                 ends: ending::ends_soon(engram, clock.now)
                     .filter(|_| is_of_now)
-                    .map(|end| say::state::ends_in(&clock.until(end))),
+                    .map(|end| say::state::expires_in(&clock.until(end))),
                 top,
                 height,
                 is_short: height <= heights::ONE_LINE,

@@ -30,7 +30,9 @@ impl TopicHeadings {
             let topic = group.first().map(|it| topic(it)).unwrap_or_default();
             let heading = TopicHeading {
                 first_row,
-                name: topic.map_or(say::knowledge::ENDS_SOON.to_owned(), |it| topic_name(&it)),
+                name: topic.map_or(say::knowledge::EXPIRES_SOON.to_owned(), |it| {
+                    topic_name(&it)
+                }),
                 count: group.len(),
             };
             first_row += group.len();

@@ -22,7 +22,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
     view! {
         <Part title="Knowledge">
             <Frame title="what holds, by topic" set=known><List /></Frame>
-            <Frame title="claims that end soon" set=ending><List /></Frame>
+            <Frame title="claims that expire soon" set=ending><List /></Frame>
             <Frame title="when claims held" set=timeline is_wide=true><List /></Frame>
             <Frame title="closer, in a narrow pane" set=closer><List /></Frame>
             <Frame title="when claims held, of a time that is past" set=timeline_then><List /></Frame>
@@ -31,7 +31,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
             <Frame title="on its way" set=held_unread><List /></Frame>
             <Frame title="of now" set=known is_wide=true><When /></Frame>
             <Frame title="of now, as a timeline" set=timeline is_wide=true><When /></Frame>
-            <Frame title="a claim that ends soon" set=ending><Detail /></Frame>
+            <Frame title="a claim that expires soon" set=ending><Detail /></Frame>
             <Frame title="of a time that is past" set=|app| held(app, &engrams()) is_wide=true><When /></Frame>
             <Frame title="a claim as it was" set=|app| held(app, &engrams())><Detail /></Frame>
         </Part>
@@ -126,7 +126,7 @@ fn timeline_then(app: App) {
     app.reading.selected.set(held.first().map(|it| it.id));
 }
 
-/// Shows what holds, with a claim that ends soon; that one is open.
+/// Shows what holds, with a claim that expires soon; that one is open.
 fn ending(app: App) {
     app.view.set(&VIEW);
     let mut all = over_a_month(app);

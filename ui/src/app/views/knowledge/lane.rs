@@ -135,7 +135,7 @@ fn view_claim(app: App, bar: &VersionBar) -> impl IntoView + use<> {
     let claim = prose::claim(&words::claim(engram), &[]);
     let is_over = !bar.state.holds();
     let ends = ending::ends_soon(engram, clock.now).filter(|_| !app.list.is_past());
-    let ends = ends.map(|it| say::state::ends_in(&clock.until(it)));
+    let ends = ends.map(|it| say::state::expires_in(&clock.until(it)));
     view! {
         <div class="said" aria-hidden="true">
             <p class:closed=is_over dir=claim.direction>{claim.text}</p>

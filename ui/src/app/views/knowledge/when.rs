@@ -88,12 +88,15 @@ pub(crate) fn When() -> impl IntoView {
             <p>
                 {VIEW.icon.draw()}
                 <b data-testid="when-told">{told}</b>
-                {move || is_past.get().then(|| view! { <span>{say::knowledge::READ_ONLY}</span> })}
+                {move || is_past.get().then(|| view! { <span class="read-only">{say::knowledge::READ_ONLY}</span> })}
             </p>
-            <label>{say::knowledge::AT}
+            {move || is_past.get().then(|| view! {
+                <button class="primary" data-testid="to-now" on:click=move |_| show_now(app)>{say::knowledge::BACK}" "<kbd>"⇧ T"</kbd></button>
+            })}
+            <label><span class="go">{say::knowledge::AT}</span>
                 <input id=FIELD type="datetime-local" step="1" data-testid="held-at" class:empty=move || !is_past.get()
                     max=latest prop:value=move || value().unwrap_or_default() on:change=choose on:keydown=leave /></label>
-            {move || if is_past.get() { view! { <button class="primary" data-testid="to-now" on:click=move |_| show_now(app)>{say::knowledge::BACK}" "<kbd>"⇧ T"</kbd></button> }.into_any() } else { view! { <kbd>"T"</kbd> }.into_any() }}
+            {move || (!is_past.get()).then(|| view! { <kbd>"T"</kbd> })}
             <Shape />
         </div>
     }

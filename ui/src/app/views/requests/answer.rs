@@ -12,7 +12,7 @@ use crate::{
         overlay::palette::keycaps,
         state::App,
         views::requests::{
-            hand_on::has_newer_connection,
+            hand_on::{can_hand_on, has_newer_connection},
             request::{Answer, DEFAULT_CAP, asker_name, next_waiting, parse_cap},
             state,
         },
@@ -209,6 +209,7 @@ pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
         })
     };
     let (waits, is_open) = (fits(Answer::Grant), fits(Answer::Revoke));
+    let can_hand_on = Memo::new(move |_| can_hand_on(app));
     let is_none = move || !waits.get() && !is_open.get();
     view! {
         <div class="bar verdicts answers" role="group" aria-label=say::requests::ANSWER hidden=is_none data-testid="answers">
@@ -218,10 +219,8 @@ pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
                 {view_button(app, Answer::Grant.id(), say::requests::GRANT, true)}
                 {view_button(app, Answer::Deny.id(), say::requests::DENY, false)}
             })}
-            {move || is_open.get().then(|| view! {
-                {view_button(app, Answer::Revoke.id(), say::requests::REVOKE, true)}
-                {view_button(app, HAND_ON, say::requests::HAND_ON, false)}
-            })}
+            {move || is_open.get().then(|| view_button(app, Answer::Revoke.id(), say::requests::REVOKE, true))}
+            {move || can_hand_on.get().then(|| view_button(app, HAND_ON, say::requests::HAND_ON, false))}
         </div>
     }
 }

@@ -7,10 +7,17 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{answer::undo_of, state};
 use crate::{
-    app::state::App,
+    app::{state::App, views::requests::request::can_transfer},
     tags::Tag,
     words::{self, say},
 };
+
+/// Whether the open request's grant can be transferred now.
+pub(super) fn can_hand_on(app: App) -> bool {
+    let (agents, now) = (app.views.requests.agents, app.clock.get().now);
+    let request = state::current_request(app);
+    request.is_some_and(|it| agents.with(|agents| can_transfer(&it, agents, now)))
+}
 
 /// Gives the open request's grant to the newest connection of the same client.
 pub(super) fn hand_on(app: App) {

@@ -100,7 +100,7 @@ static COMMANDS: &[Command] = &[
         say::requests::HAND_ON_MEANS,
         &["Shift+g"],
         hand_on::hand_on,
-        |app| state::can_give(app, Answer::Revoke),
+        |app| untrack(|| hand_on::can_hand_on(app)),
     )
     .that_judges(),
     Command::own(

@@ -163,6 +163,14 @@ pub fn out_of_reach(
     }
 }
 
+/// Whether the grant of a request can still be used, and the client of the connection that has it
+/// has a newer one.
+pub fn can_transfer(request: &RequestTold, agents: &[AgentStatus], now: Timestamp) -> bool {
+    let grant = request.grant.as_ref();
+    let grant = grant.filter(|_| standing_of(request, now).is_open());
+    grant.is_some_and(|it| successor_of(agents.to_vec(), &it.to).is_some())
+}
+
 /// The name of the agent that asks.
 pub fn asker_name(request: &RequestTold) -> String {
     if request.label.is_empty() {
@@ -307,6 +315,31 @@ mod tests {
         ] {
             let request = request("r", 1, state, &asks);
             assert_eq!(out_of_reach(&request, &agents, now), want, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_grant_is_transferred_only_to_a_newer_connection() {
+        let now: Timestamp = "2026-11-20T10:19:00Z".parse().unwrap();
+        let b = |is_closed| connection("b", (8, 15), is_closed);
+        let a = || connection("a", (1, 5), false);
+        let to = |letter: &str, state: &str| {
+            let mut grant = grant(state);
+            grant["grant"]["to"] = json!(format!("01arz3ndektsv4rrffq69g5fa{letter}"));
+            grant
+        };
+        for (agents, grant, want) in [
+            (vec![a(), b(false)], to("a", "open"), true),
+            (vec![a()], to("a", "open"), false),
+            (vec![a(), b(true)], to("a", "open"), false),
+            // Transferred already: the newest connection has it.
+            (vec![a(), b(false)], to("b", "open"), false),
+            (vec![a(), b(false)], to("a", "spent"), false),
+            (vec![a(), b(false)], to("a", "revoked"), false),
+            (vec![a(), b(false)], json!({}), false),
+        ] {
+            let request = request("r", 1, "granted", &grant);
+            assert_eq!(can_transfer(&request, &agents, now), want, "{grant}");
         }
     }
 

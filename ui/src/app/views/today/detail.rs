@@ -70,9 +70,9 @@ fn WholeEnding(ending: Ending) -> impl IntoView {
         <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="news-read">
             <p class="quiet"><b>{say::today::HERE}</b></p>
             <p class="claim long">{when}</p>
-            <p class="quiet">{say::today::ENDS_FIRST}</p>
+            <p class="quiet">{say::today::EXPIRES_FIRST}</p>
             <p class="claim" dir="auto" data-testid="news-text">{prose(&claim)}</p>
-            <p class="quiet">{say::today::ENDING_MEANS}</p>
+            <p class="quiet">{say::today::EXPIRING_MEANS}</p>
         </div>
     }
 }

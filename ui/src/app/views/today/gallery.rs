@@ -31,9 +31,9 @@ pub(crate) fn Exhibits() -> impl IntoView {
             <Frame title="nothing new, but something waits" set=waiting><List /></Frame>
             <Frame title="on its way" set=|app| unread(app, None)><List /></Frame>
             <Frame title="not read" set=|app| unread(app, Some(refusal()))><List /></Frame>
-            <Frame title="claims that end soon" set=ending><List /></Frame>
+            <Frame title="claims that expire soon" set=ending><List /></Frame>
             <Frame title="a row" set=show><Detail /></Frame>
-            <Frame title="the row about claims that end soon" set=ending><Detail /></Frame>
+            <Frame title="the row about claims that expire soon" set=ending><Detail /></Frame>
         </Part>
     }
 }

@@ -162,7 +162,7 @@ fn EndingRow(ending: Ending) -> impl IntoView {
     let app = App::here();
     let clock = app.clock.get_untracked();
     let claim = words::claim(&ending.first);
-    let when = say::state::ends_in(&clock.until(ending.end));
+    let when = say::state::expires_in(&clock.until(ending.end));
     let at = ending.end;
     let count = words::format_count(ending.count, say::ending::ENDING);
     view! {

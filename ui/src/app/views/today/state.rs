@@ -100,8 +100,7 @@ part! {
     pub(crate) struct Today {
         anew {
             pub(super) inbox: Inbox<RowKey> = (),
-            /// The claims with a ttl, as they were when the view was opened; none until they are
-            /// read.
+            /// The claims with a ttl; none until they are read.
             pub(super) with_ttl: RwSignal<Option<Vec<Arc<Engram>>>> = None,
             /// What was read; none until then.
             pub(super) known: RwSignal<Option<NewsReply>> = None,
@@ -111,6 +110,8 @@ part! {
             /// The last look before this one; it stays while the person goes back and forth between
             /// the view and what its rows lead to.
             pub(super) looked: RwSignal<Option<Looked>> = RwSignal::new(None),
+            /// The number of the last reading of the claims with a ttl.
+            ttls: StoredValue<u64> = StoredValue::new(0),
             /// This look.
             last: StoredValue<Option<Looked>> = StoredValue::new(None),
         }
@@ -153,10 +154,11 @@ pub(super) fn rows(app: App) -> Vec<Row> {
         .collect()
 }
 
-/// Reads the claims that have a ttl. No request lists only these, so it looks once, when the view
-/// is opened, through as many of the newest claims as the list by topic has; what the clock does is
-/// then known.
+/// Reads the claims that have a ttl. No request lists only these, so it looks through as many of
+/// the newest claims as the list by topic has; what the clock does is then known.
 pub(super) fn read_ttls(app: App) {
+    let number = app.views.today.ttls.get_value().wrapping_add(1);
+    app.views.today.ttls.set_value(number);
     let mut request = FeedRequest {
         limit: Some(PAGE),
         listed: true,
@@ -183,8 +185,11 @@ pub(super) fn read_ttls(app: App) {
                 break;
             }
         }
-        app.views.today.with_ttl.set(Some(found));
-        open_first(app);
+        // Another reading may have begun.
+        if app.views.today.ttls.get_value() == number {
+            app.views.today.with_ttl.set(Some(found));
+            open_first(app);
+        }
     });
 }
 
@@ -213,7 +218,10 @@ pub(super) fn follow(app: App) {
         today.looked.set(app.frame.settings.with_untracked(kept));
         today.last.set_value(None);
     }
-    read_ttls(app);
+    Effect::new(move |_| {
+        app.stale.track(Tag::Facets);
+        read_ttls(app);
+    });
     Effect::new(move |_| {
         app.stale.track(Tag::Status);
         today.since.track();
