@@ -35,7 +35,7 @@ use crate::{
     log_cause,
     messages::{brief, hooks, message, send},
     status::{self, adopt, everywhere, news},
-    verdicts::{allow, settle},
+    verdicts::{allow, beside, settle},
     world::Gone,
 };
 
@@ -182,14 +182,14 @@ impl Answers for Answering<'_> {
         let asks = *self.0.caller == Caller::User && draft.kind == Some(Kind::Todo);
         if asks && draft.pointers.is_empty() {
             let draft = *draft;
-            put::commit_claim(self.0, Commit { draft, words: None })
+            put::commit_claim(self.0, draft, None, &[])
         } else {
             put::put_claim(self.0, *draft, None, Occasion::Said)
         }
     }
 
     fn commit(&self, commit: Box<Commit>) -> Result<PutReply, Refusal> {
-        put::commit_claim(self.0, *commit)
+        beside::commit_with_answers(self.0, *commit)
     }
 
     fn get(&self, id: EngramId) -> Result<Box<Engram>, Refusal> {

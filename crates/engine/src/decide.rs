@@ -1,6 +1,7 @@
 //! Plans, then commits once. A request is planned on a snapshot, outside the write lock, and
 //! planned again inside it only if the journal has changed in the meantime. Then everything is
-//! recorded in one transaction, or nothing.
+//! recorded in one transaction, or nothing. What depends on the recorded entries follows in steps
+//! of the same transaction.
 
 use crate::{
     Engine,
@@ -40,31 +41,38 @@ impl<T> Decided<T> {
     }
 }
 
+/// Plans entries that follow others of the same transaction, from the answer and from what was
+/// recorded so far.
+pub(crate) type FollowUp<'s, T> =
+    Box<dyn Fn(&Reader<'_>, JournalTime, &T) -> Result<Vec<Planned>, Refusal> + 's>;
+
 /// Plans and commits.
 pub(crate) fn plan_and_commit<T>(
     cx: &Context<'_>,
     active: &ActiveProject,
     plan: impl Fn(&Reader<'_>, JournalTime) -> Result<Plan<T>, Refusal>,
 ) -> Result<Decided<T>, Refusal> {
+    plan_and_commit_then(cx, active, plan, &[])
+}
+
+/// Like [`plan_and_commit`], with steps under the write lock. A step that is refused leaves nothing
+/// recorded.
+pub(crate) fn plan_and_commit_then<T>(
+    cx: &Context<'_>,
+    active: &ActiveProject,
+    plan: impl Fn(&Reader<'_>, JournalTime) -> Result<Plan<T>, Refusal>,
+    steps: &[FollowUp<'_, T>],
+) -> Result<Decided<T>, Refusal> {
     let called = cx.calling_agent()?;
     let agent = called.map(|it| &it.agent.handle);
     let store = &cx.engine.store;
     let clock = cx.engine.world.now();
-    let plan = |tx: &Reader<'_>, now| {
-        let mut planned = plan(tx, now)?;
-        let Aftermath {
-            entries: mut all,
-            again,
-        } = risks::plan_consequences(cx, tx, now, &planned.entries)?;
-        all.append(&mut planned.entries);
-        planned.entries = all;
-        Ok::<_, Refusal>((planned, again))
-    };
+    let plan = |tx: &Reader<'_>, now| with_consequences(cx, tx, now, plan(tx, now)?);
     let (planned, head) = store.read::<_, Refusal>(|tx| {
         let now = tx.time(clock)?;
         Ok((plan(tx, now)?, tx.head()?))
     })?;
-    if planned.0.entries.is_empty() {
+    if planned.0.entries.is_empty() && steps.is_empty() {
         return Ok(Decided {
             answer: planned.0.answer,
             seqs: Vec::new(),
@@ -78,14 +86,26 @@ pub(crate) fn plan_and_commit<T>(
         cx.engine.caches.served.take()
     };
     let done = store.write::<_, Refusal>(clock, |tx| {
-        let (planned, again) = if tx.head()? == head {
+        let (planned, mut again) = if tx.head()? == head {
             planned
         } else {
             plan(tx, tx.now)?
         };
         let mut entries = bookkeeping_entries(tx, active, called, &served)?;
         entries.extend(planned.entries);
-        let places = record_entries(tx, active.project, agent, &entries)?;
+        let mut places = record_entries(tx, active.project, agent, &entries)?;
+        for step in steps {
+            let following = Plan::of(step(tx, tx.now, &planned.answer)?, ());
+            let (following, more) = with_consequences(cx, tx, tx.now, following)?;
+            places.extend(record_entries(
+                tx,
+                active.project,
+                agent,
+                &following.entries,
+            )?);
+            entries.extend(following.entries);
+            again.extend(more);
+        }
         for version in again {
             tx.compare_again(active.project, version)?;
         }
@@ -108,6 +128,22 @@ pub(crate) fn plan_and_commit<T>(
             Err(refusal)
         }
     }
+}
+
+/// A plan, preceded by its consequences for reports; and the versions to compare again.
+fn with_consequences<T>(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    now: JournalTime,
+    mut planned: Plan<T>,
+) -> Result<(Plan<T>, Vec<u64>), Refusal> {
+    let Aftermath {
+        entries: mut all,
+        again,
+    } = risks::plan_consequences(cx, tx, now, &planned.entries)?;
+    all.append(&mut planned.entries);
+    planned.entries = all;
+    Ok((planned, again))
 }
 
 /// Records what the engine noticed by itself: entries without an author that never leave this

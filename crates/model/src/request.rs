@@ -2,15 +2,17 @@
 //! what it changes, its answer, and its MCP tool. Dispatch, the surfaces and their tests are
 //! derived from the table, so a mismatch does not compile.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, AgentOpened, AgentsReply, BriefReply, Call, CheckReply, Code, Dereferenced, Draft,
     Engram, EngramId, Entry, FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView,
-    MetricsReply, ModelsReply, NoteReply, PointerInput, PromoteReply, PutReply, QueryReply,
-    Refusal, Reply, SampleReply, Scope, SentReply, SourceReply, SourceView, StatusReply,
-    ValidReply,
+    MetricsReply, ModelsReply, NoteReply, PairVerdict, PointerInput, PromoteReply, PutReply,
+    QueryReply, Refusal, Reply, SampleReply, Scope, SentReply, SourceReply, SourceView,
+    StatusReply, ValidReply,
 };
 
 /// The caller. Surfaces set it from their own knowledge, never from what a client says about
@@ -333,6 +335,10 @@ pub struct Commit {
     /// Its evidence in words, if the evidence is not a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+    /// What its author says of claims of others that it was shown before: by their ids, or by the
+    /// keys under which the reply to an earlier commit showed them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beside: BTreeMap<String, PairVerdict>,
 }
 
 /// The user's correction of a claim.

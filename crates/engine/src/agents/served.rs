@@ -103,6 +103,18 @@ pub(crate) fn refuse_echo(
     engram_gateway::refuse_echo(claim, has_own, is_served)
 }
 
+/// Whether the calling agent was shown this claim.
+pub(crate) fn was_shown(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+) -> Result<bool, Refusal> {
+    let memory = memory_of_caller(cx, tx)?;
+    let prints = fingerprints(beginning_of(&engram.claim));
+    let knows = |it: Memory| !prints.is_empty() && prints.iter().all(|print| it.contains(*print));
+    Ok(memory.is_some_and(knows))
+}
+
 fn memory_of_caller(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<Memory>, Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(None);

@@ -23,13 +23,13 @@ use crate::{
         screen::{screen_claim, screen_text},
         visibility::Visibility,
     },
-    decide,
+    decide::{self, FollowUp},
     evidence::gather::{self, GatheredEvidence, entries_of_copies},
 };
 use engram_model::{
-    Caller, Code, Commit, Draft, Durability, Engram, EngramId, Finding, JournalTime, LineageId,
-    MemoryOp, NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId,
-    Provenance, PutReply, Record, Refusal, Scope, Source,
+    Caller, Code, Draft, Durability, Engram, EngramId, Finding, JournalTime, LineageId, MemoryOp,
+    NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId, Provenance,
+    PutReply, Record, Refusal, Scope, Source,
     operation::{Agent, Event},
 };
 use engram_store::{Due, Reader, side};
@@ -66,28 +66,41 @@ pub(crate) struct PreparedClaim<'a> {
     nearest: OnceCell<Nearest>,
 }
 
-/// Stores a claim. Without a pointer, or with its evidence in words, it points to the event of
-/// making it, which is recorded too.
-pub(crate) fn commit_claim(cx: &Context<'_>, commit: Commit) -> Result<PutReply, Refusal> {
-    let Commit { mut draft, words } = commit;
-    let says_it = !matches!(draft.operation, Some(MemoryOp::Delete | MemoryOp::None));
-    if !says_it || (words.is_none() && !draft.pointers.is_empty()) {
-        return put_claim(cx, draft, None, Occasion::Said);
+/// Stores a claim, and what the steps say of it. Without a pointer, or with its evidence in words,
+/// it points to the event of making it, which is recorded too.
+pub(crate) fn commit_claim(
+    cx: &Context<'_>,
+    mut draft: Draft,
+    words: Option<String>,
+    steps: &[FollowUp<'_, PutReply>],
+) -> Result<PutReply, Refusal> {
+    if !draft.says_it() || (words.is_none() && !draft.pointers.is_empty()) {
+        return put_claim_then(cx, draft, None, Occasion::Said, steps);
     }
     let event = own_event(cx, &draft, words.as_deref())?;
     draft
         .pointers
         .push(PointerInput::Text(event.pointer.clone()));
-    put_claim(cx, draft, Some(event), Occasion::Said)
+    put_claim_then(cx, draft, Some(event), Occasion::Said, steps)
 }
 
 /// Stores a claim, or closes or changes nothing if the draft says so. `own` is the event of making
 /// the claim, if that is part of its evidence.
 pub(crate) fn put_claim(
     cx: &Context<'_>,
+    draft: Draft,
+    own: Option<Event>,
+    occasion: Occasion<'_>,
+) -> Result<PutReply, Refusal> {
+    put_claim_then(cx, draft, own, occasion, &[])
+}
+
+fn put_claim_then(
+    cx: &Context<'_>,
     mut draft: Draft,
     own: Option<Event>,
     occasion: Occasion<'_>,
+    steps: &[FollowUp<'_, PutReply>],
 ) -> Result<PutReply, Refusal> {
     match draft.operation {
         Some(MemoryOp::Delete) => return lineage::retire_lineage(cx, draft.retired_lineage()?),
@@ -100,10 +113,11 @@ pub(crate) fn put_claim(
     let claim = prepare_claim(cx, draft.validate(cx.limits()?)?, own, occasion)?;
     let active = cx.active_project(true)?;
     findings::open_index(cx);
-    let decided = decide::plan_and_commit(cx, &active, |tx, now| {
+    let plan = |tx: &Reader<'_>, now| {
         rates::admit_write(cx, tx)?;
         plan_claim(cx, tx, now, &active, &claim, &[])
-    })?;
+    };
+    let decided = decide::plan_and_commit_then(cx, &active, plan, steps)?;
     let reply = PutReply {
         seq: decided.seq_or(decided.answer.seq),
         ..decided.answer

@@ -2,7 +2,7 @@
 //! saw. A correction that kept the old pin would need review at once, because it says what the
 //! pinned lines do not say.
 
-use engram_model::{Code, Commit, Draft, Pointer, PutReply, Refusal, Rewording};
+use engram_model::{Code, Draft, Pointer, PutReply, Refusal, Rewording};
 use engram_pointers::resolve;
 
 use crate::{
@@ -46,7 +46,7 @@ pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<Put
     }
     draft.pointers = pointers;
     if draft.pointers.is_empty() {
-        return put::commit_claim(cx, Commit { draft, words: None });
+        return put::commit_claim(cx, draft, None, &[]);
     }
     put::put_claim(cx, draft, None, Occasion::Said)
 }

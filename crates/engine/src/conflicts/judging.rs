@@ -185,7 +185,7 @@ pub(crate) fn is_comparable(engram: &Engram) -> bool {
         && !engram.is_sample()
 }
 
-pub(super) fn is_other_author(engram: &Engram, other: &Engram, by: &str) -> bool {
+pub(crate) fn is_other_author(engram: &Engram, other: &Engram, by: &str) -> bool {
     match (&engram.agent, &other.agent) {
         (Some(one), Some(two)) => one != two,
         (None, None) => other.provenance.created_by != by,
@@ -194,6 +194,6 @@ pub(super) fn is_other_author(engram: &Engram, other: &Engram, by: &str) -> bool
 }
 
 /// The run that a conflict of these versions is for; `None` if everybody may see both.
-pub(super) fn run_of(both: [&Engram; 2]) -> Option<RunId> {
+pub(crate) fn run_of(both: [&Engram; 2]) -> Option<RunId> {
     both.into_iter().find_map(audience)
 }

@@ -136,7 +136,7 @@ pub(crate) fn propose(
         entries.push(proposal(
             conflict,
             [(&here, engram), (&there, other)],
-            score,
+            Some(score),
         ));
         sides.insert(there);
         authors.insert(by.clone());
@@ -168,8 +168,12 @@ fn sorted(here: &str, there: &str) -> [String; 2] {
     sides
 }
 
-/// The entry that makes a pair a possible conflict.
-fn proposal(id: ConflictId, mut pair: [(&String, &Engram); 2], score: f64) -> Planned {
+/// The entry that makes a pair a possible conflict, for whoever records it to answer.
+pub(crate) fn proposal(
+    id: ConflictId,
+    mut pair: [(&String, &Engram); 2],
+    score: Option<f64>,
+) -> Planned {
     pair.sort_by_key(|it| it.0);
     let proposed = Contradiction {
         id,
@@ -177,7 +181,7 @@ fn proposal(id: ConflictId, mut pair: [(&String, &Engram); 2], score: f64) -> Pl
         engrams: pair.map(|it| it.1.id),
         tier: Tier::Agent,
         severity: Severity::Medium,
-        score: Some(score),
+        score,
         differs: Default::default(),
         risk: None,
         why: String::new(),

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use engram_gateway::quoted;
 use engram_model::{
-    Code, ConflictId, ConflictStatus, Engram, Operation, PairVerdict, ProjectId, Refusal,
-    ResolveReply, Scope, Settle,
+    Code, ConflictId, ConflictStatus, Engram, JournalTime, Operation, PairVerdict, ProjectId,
+    Refusal, ResolveReply, Scope, Settle,
     operation::{Agent, Contradiction, PairJudgment},
     shorten,
 };
@@ -59,7 +59,26 @@ enum JudgeOf {
 
 /// Records a word on a pair, with its consequences.
 pub(super) fn judge_pair(cx: &Context<'_>, word: &AskedJudgment) -> Result<ResolveReply, Refusal> {
-    let project = cx.project()?;
+    let active = ActiveProject::of(cx.project()?);
+    let by = author::author_of(cx, None)?;
+    let decided = decide::plan_and_commit(cx, &active, |tx, now| {
+        plan_judgment(cx, tx, now, active.project, &by, word)
+    })?;
+    Ok(ResolveReply {
+        seq: decided.seq_or(decided.answer.seq),
+        ..decided.answer
+    })
+}
+
+/// Plans a word on a pair, with its consequences.
+pub(super) fn plan_judgment(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    now: JournalTime,
+    project: ProjectId,
+    by: &str,
+    word: &AskedJudgment,
+) -> Result<Plan<ResolveReply>, Refusal> {
     if word.verdict == PairVerdict::Unclear {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -67,23 +86,16 @@ pub(super) fn judge_pair(cx: &Context<'_>, word: &AskedJudgment) -> Result<Resol
             "Leave the pair without an answer: that says the same.",
         ));
     }
-    let by = author::author_of(cx, None)?;
-    let decided = decide::plan_and_commit(cx, &ActiveProject::of(project), |tx, now| {
-        rates::admit_write(cx, tx)?;
-        refuse_rate(cx, tx)?;
-        let (found, judge) = shown_pair(cx, tx, project, word)?;
-        let asked = ProposedVerdict {
-            how: Settle::judge(word.verdict),
-            why: word.why.clone(),
-            by: by.clone(),
-            now,
-        };
-        plan_word(cx, tx, &found, judge, word.verdict, &asked)
-    })?;
-    Ok(ResolveReply {
-        seq: decided.seq_or(decided.answer.seq),
-        ..decided.answer
-    })
+    rates::admit_write(cx, tx)?;
+    refuse_rate(cx, tx)?;
+    let (found, judge) = shown_pair(cx, tx, project, word)?;
+    let asked = ProposedVerdict {
+        how: Settle::judge(word.verdict),
+        why: word.why.clone(),
+        by: by.to_owned(),
+        now,
+    };
+    plan_word(cx, tx, &found, judge, word.verdict, &asked)
 }
 
 fn refuse_rate(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
@@ -173,7 +185,7 @@ fn is_third(tx: &Reader<'_>, agent: &Agent, found: &ShownConflict) -> Result<boo
     Ok(words.values().any(is_against))
 }
 
-fn unknown_key(key: &str) -> Refusal {
+pub(super) fn unknown_key(key: &str) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!("no reply showed you a pair {}", quoted(key)),

@@ -1,6 +1,7 @@
 //! Verdicts on conflicts: settling, dismissing, allowing and undoing.
 
 pub(crate) mod allow;
+pub(crate) mod beside;
 pub(crate) mod by_model;
 mod dismissals;
 pub(crate) mod judge;

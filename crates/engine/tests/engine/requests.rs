@@ -69,6 +69,7 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
                 ..draft(claim)
             },
             words: Some(words.to_owned()),
+            ..Commit::default()
         }))
     };
     let long = "a".repeat(501);

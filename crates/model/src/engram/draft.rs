@@ -146,6 +146,11 @@ impl Draft {
         text.filter(|it| !it.is_empty()).map(str::parse).transpose()
     }
 
+    /// Whether it makes a claim, and does not only end one or change nothing.
+    pub fn says_it(&self) -> bool {
+        !matches!(self.operation, Some(MemoryOp::Delete | MemoryOp::None))
+    }
+
     /// The lineage, or a version of it, that `operation: delete` ends. Nothing else of such a draft
     /// is read.
     pub fn retired_lineage(&self) -> Result<EngramId, Refusal> {

@@ -2,9 +2,12 @@
 //!
 //! A model sees these types (`schema.rs`): a comment on a field is its description.
 
+use std::collections::BTreeMap;
+
 use engram_model::{
     Code, ConflictFilter, ConflictId, Deref, Draft, Durability, EngramId, FactType, Kind, Listed,
-    MemoryOp, Pointer, PointerInput, PointerType, Query, Refusal, Resolve, Settle, Ttl, parse_time,
+    MemoryOp, PairVerdict, Pointer, PointerInput, PointerType, Query, Refusal, Resolve, Settle,
+    Ttl, parse_time,
 };
 use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
@@ -105,6 +108,10 @@ pub(super) struct CommitArguments {
     corrects_lineage: Option<String>,
     durability: Option<Durability>,
     agent_id: Option<String>,
+    // A refusal lists the allowed words.
+    /// {id or near key of a claim you read: contradicts, replaces or same}
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
+    beside: Option<BTreeMap<String, PairVerdict>>,
 }
 
 /// Parses the arguments of `tool` into its type. A null argument counts as absent.
@@ -291,7 +298,11 @@ impl TryFrom<CommitArguments> for engram_model::Commit {
             corrects_lineage: commit.corrects_lineage,
             ..Draft::default()
         };
-        Ok(Self { draft, words })
+        Ok(Self {
+            draft,
+            words,
+            beside: commit.beside.unwrap_or_default(),
+        })
     }
 }
 

@@ -13,7 +13,8 @@ pub(super) fn arguments_schema<T: JsonSchema>() -> JsonObject {
 
 /// Returns the schema of a tool's result. Clients validate with it but show it to no model. So
 /// words are plain strings, and fields of one type share an entry, as `"^(id|claim)$": {"type":
-/// "string"}`. Nothing is closed or required: a refusal has only its `error`.
+/// "string"}`, or `""` if no field inside a result has another type. Nothing is closed or required:
+/// a refusal has only its `error`.
 pub(super) fn result_schema<T: JsonSchema>() -> JsonObject {
     Simplifier::simplified_schema::<T>(Direction::Returned)
 }
@@ -98,6 +99,12 @@ impl Simplifier {
     }
 
     fn insert_closed(&self, schema: &Value, node: &mut JsonObject) {
+        // The names of a map are not known.
+        if schema["additionalProperties"].is_object() {
+            let told = self.simplify(&schema["additionalProperties"], false);
+            node.insert("additionalProperties".to_owned(), told.into());
+            return;
+        }
         let fields = fields(schema).map(|(name, field)| {
             let mut told = self.simplify(field, false);
             if let Some(words) = field.get("description") {
@@ -133,9 +140,12 @@ impl Simplifier {
             let told = self.simplify(&schema["additionalProperties"], true);
             node.insert("patternProperties".to_owned(), json!({ "": told }));
         }
+        // A whole result may also be a refusal, whose `error` is of another type.
+        let is_uniform = types.len() == 1 && schema.get("$schema").is_none();
         for (told, names) in types {
             let (keyword, name) = match names.as_slice() {
                 [one] => ("properties", (*one).to_owned()),
+                _ if is_uniform => ("patternProperties", String::new()),
                 // Field names contain no special characters of a pattern.
                 all => ("patternProperties", format!("^({})$", all.join("|"))),
             };

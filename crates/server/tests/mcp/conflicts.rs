@@ -119,6 +119,35 @@ async fn an_agent_is_asked_about_near_claims_and_answers() {
     }
 }
 
+/// What an agent read before it wrote is answered with the commit, without a second call.
+#[tokio::test]
+async fn a_commit_answers_for_what_was_read_before() {
+    for era in ERAS {
+        let sandbox = Sandbox::new();
+        let mut one = Client::open(&sandbox, era).await;
+        let mut two = Client::open(&sandbox, era).await;
+        let claim = |text: &str| json!({ "content": text, "scope": "net", "confidence": 0.9 });
+        let port = claim("The relay service listens on port 8080 behind the proxy.");
+        let id = one.ok("engram_commit", port).await["id"].clone();
+        let mut other = claim("Nothing but local files is opened for incoming traffic.");
+        other["beside"] = json!({ id.as_str().unwrap(): "contradicts" });
+        let refused = two.refused("engram_commit", other.clone()).await;
+        assert_eq!(refused["code"], "NOT_FOUND", "two has not read it");
+        names_no_command(&refused);
+        let asked = json!({ "topic": "where does the relay listen" });
+        assert_eq!(two.ok("engram_query", asked).await["engrams"][0]["id"], id);
+        let stored = two.ok("engram_commit", other.clone()).await;
+        assert_eq!(stored["conflicts"], 1, "{stored}");
+        let listed = one.ok("engram_conflicts", json!({})).await;
+        let told = &listed["conflicts"][0];
+        assert_eq!((&told["a"]["id"], &told["tier"]), (&id, &json!("agent")));
+        other["beside"] = json!({ id.as_str().unwrap(): "rivals" });
+        let refused = two.refused("engram_commit", other).await;
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains("contradicts, replaces, same"), "{message}");
+    }
+}
+
 /// The claims that are shown stay within their tokens, however long they are.
 #[tokio::test]
 async fn near_claims_that_do_not_fit_are_counted() {

@@ -60,6 +60,8 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
                     "0.7",
                     "0.3",
                     "update or delete",
+                    "near key",
+                    "contradicts, replaces or same",
                     "duplicate",
                     "hint",
                 ],
@@ -223,7 +225,9 @@ fn words_of_type(schema: &Value) -> String {
             let both = ["properties", "patternProperties"].map(|it| schema[it].as_object());
             let each = both.into_iter().flatten().flatten();
             let each = each.map(|(names, schema)| format!("{names}: {}", words_of_type(schema)));
-            format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
+            let any = Some(&schema["additionalProperties"]).filter(|it| it.is_object());
+            let any = any.map(|it| format!(": {}", words_of_type(it)));
+            format!("{{{}}}", each.chain(any).collect::<Vec<_>>().join(", "))
         }
         other => other.to_owned(),
     }
@@ -248,7 +252,7 @@ fn calls_as_documented(lineage: &Value) -> Vec<(&'static str, Value)> {
                 "confidence": 0.7, "kind": "risk", "fact_type": "observation",
                 "provenance": "seen in a test", "pointers": ["repo:src/ledger.rs#L1-L4@worktree"],
                 "ttl_days": 3, "operation": "update", "corrects_lineage": lineage,
-                "durability": "durable", "agent_id": "tester",
+                "durability": "durable", "agent_id": "tester", "beside": { "0000": "same" },
             }),
         ),
         (

@@ -54,7 +54,7 @@ fn changes_of(engine: &Asked, lead: &Caller, ada: &Caller) -> Vec<Request> {
         ask::Put(Box::new(draft("Line one parses."))).into(),
         ask::Commit(Box::new(engram_model::Commit {
             draft: draft("Line two parses."),
-            words: None,
+            ..engram_model::Commit::default()
         }))
         .into(),
         ask::Forget(own.id).into(),
@@ -191,6 +191,7 @@ fn a_claim_with_its_event_counts_once() {
                 ..Draft::default()
             },
             words: Some("the log of today".to_owned()),
+            ..engram_model::Commit::default()
         };
         engine.0.ask(&ada, ask::Commit(Box::new(commit)))
     };

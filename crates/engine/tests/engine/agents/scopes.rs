@@ -107,6 +107,7 @@ fn a_claim_that_may_not_be_seen_is_not_read_as_its_event() {
             ..on_topic("payments", "The vendor pays in cents.")
         },
         words: Some("seen in a log".to_owned()),
+        ..Commit::default()
     };
     let stored = engine.0.ask(&bob, ask::Commit(Box::new(commit))).unwrap();
     let event = engine.get(&USER, stored.id).unwrap().pointers[0].to_string();

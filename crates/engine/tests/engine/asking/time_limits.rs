@@ -66,7 +66,11 @@ fn claim_request(topic: &str, claim: &str) -> Request {
         ..on_topic(topic, claim)
     };
     let words = Some("Seen in a test.".to_owned());
-    Request::Commit(Box::new(Commit { draft, words }))
+    Request::Commit(Box::new(Commit {
+        draft,
+        words,
+        ..Commit::default()
+    }))
 }
 
 fn list_requests() -> [Request; 5] {

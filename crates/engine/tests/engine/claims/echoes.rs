@@ -17,9 +17,13 @@ fn draft_with(words: &str, pointer: Option<&str>) -> Draft {
 }
 
 fn commit(engine: &Asked, who: &Caller, draft: Draft) -> Result<engram_model::PutReply, Refusal> {
-    engine
-        .0
-        .ask(who, ask::Commit(Box::new(Commit { draft, words: None })))
+    engine.0.ask(
+        who,
+        ask::Commit(Box::new(Commit {
+            draft,
+            ..Commit::default()
+        })),
+    )
 }
 
 #[test]

@@ -17,7 +17,10 @@ fn commit(at: &Asked, who: &Caller) -> EngramId {
         pointers: Vec::new(),
         ..draft(SAID)
     };
-    let commit = Commit { draft, words: None };
+    let commit = Commit {
+        draft,
+        ..Commit::default()
+    };
     at.0.ask(who, ask::Commit(Box::new(commit))).unwrap().id
 }
 

@@ -292,6 +292,7 @@ fn nothing_new_stores_nothing() {
         let commit = engram_model::Commit {
             draft: none,
             words: Some("seen".to_owned()),
+            ..engram_model::Commit::default()
         };
         let reply = at.0.ask(who, engram_model::ask::Commit(Box::new(commit)));
         assert!(!reply.unwrap().is_of_version());

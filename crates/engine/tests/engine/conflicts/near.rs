@@ -128,7 +128,7 @@ fn hidden_claims_push_none_out_of_a_reply() {
     };
     let commit = engram_model::Commit {
         draft: bare,
-        words: None,
+        ..engram_model::Commit::default()
     };
     let repeated = at.0.ask(&bob, engram_model::ask::Commit(Box::new(commit)));
     crate::fixture::refused(repeated, engram_model::Code::Echo);

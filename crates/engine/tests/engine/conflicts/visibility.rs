@@ -316,8 +316,13 @@ fn say_alone(at: &Asked, who: &Caller, claim: &str, scope: Scope) -> String {
         scope: Some(scope),
         ..Draft::default()
     };
-    let said =
-        at.0.ask(who, ask::Commit(Box::new(Commit { draft, words: None })));
+    let said = at.0.ask(
+        who,
+        ask::Commit(Box::new(Commit {
+            draft,
+            ..Commit::default()
+        })),
+    );
     let id = said.unwrap().id;
     let pointer = at.get(&USER, id).unwrap().pointers[0].to_string();
     let slug = pointer.split(':').nth(2).unwrap();

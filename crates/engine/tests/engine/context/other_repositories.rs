@@ -64,7 +64,7 @@ fn a_claim_of_another_repository_is_read_and_not_changed() {
         Request::Put(Box::new(correction_of(id, "It was there."))),
         Request::Commit(Box::new(Commit {
             draft: correction_of(id, "It was there."),
-            words: None,
+            ..Commit::default()
         })),
     ];
     for change in changes {

@@ -76,7 +76,14 @@ const WAYS: &[Way] = &[
         let words = Some("Seen in a log.".to_owned());
         at.engine
             .0
-            .ask(&at.ada, ask::Commit(Box::new(Commit { draft, words })))
+            .ask(
+                &at.ada,
+                ask::Commit(Box::new(Commit {
+                    draft,
+                    words,
+                    ..Commit::default()
+                })),
+            )
             .unwrap();
     }),
     ("a correction", |at, on| {

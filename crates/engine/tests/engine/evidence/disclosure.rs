@@ -263,6 +263,7 @@ fn no_field_takes_a_credential() {
             ..Draft::default()
         },
         words: Some(token.clone()),
+        ..engram_model::Commit::default()
     };
     let refusal = refused(
         engine.0.ask(&ada, ask::Commit(Box::new(commit))),

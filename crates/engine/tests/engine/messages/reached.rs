@@ -322,7 +322,7 @@ fn an_answer_to_a_todo_of_the_user_stays() {
             pointers: Vec::new(),
             ..answer
         },
-        words: None,
+        ..engram_model::Commit::default()
     };
     let answered = engine.0.ask(&ada, ask::Commit(Box::new(commit))).unwrap();
     assert!(!answered.verified);

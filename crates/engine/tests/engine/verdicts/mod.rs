@@ -1,6 +1,7 @@
 //! Verdicts on conflicts, and what undoes them.
 
 mod allow;
+mod beside;
 mod hidden_sides;
 mod judge;
 mod settle;
