@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    AgentOpened, AgentRow, AgentsReply, AnswerQuality, BriefReply, Budget, CheckReply, Durability,
-    Engram, Evidence, ForgetReply, Meter, Noun, Outcome, PutReply, QueryReply, Reply, SampleReply,
-    SentReply, StatusReply, agent_rows, format_count,
+    AgentOpened, AgentRecord, AgentRow, AgentsReply, AnswerQuality, BriefReply, Budget, CheckReply,
+    Durability, Engram, Evidence, ForgetReply, Meter, Noun, Outcome, PutReply, QueryReply, Reply,
+    SampleReply, SentReply, StatusReply, agent_rows, format_count,
 };
 use serde_json::{Value, json};
 
@@ -419,11 +419,12 @@ fn agents_text(page: &AgentsReply) -> String {
             None => ("-".repeat(19), "nothing yet"),
         };
         format!(
-            "{at}  {}\n  last: {did}, {} stored, {}; {}",
+            "{at}  {}\n  last: {did}, {} stored, {}; {}{}",
             one_line(&who),
             agent.stored,
             spending_text(&agent.budget),
-            permission::end_of_turn(agent.until)
+            permission::end_of_turn(agent.until),
+            record_text(&agent.record)
         )
     };
     let rows = agent_rows(page.agents.clone());
@@ -432,6 +433,40 @@ fn agents_text(page: &AgentsReply) -> String {
         lines.push(format!("and {} more that called earlier", page.more));
     }
     lines.join("\n")
+}
+
+/// Renders how an agent's claims and answers fared, on a line of its own; nothing before its first
+/// claim or answer.
+fn record_text(record: &AgentRecord) -> String {
+    let AgentRecord {
+        claims,
+        verified,
+        reported,
+        upheld,
+        dismissed,
+        conflicts,
+        settled,
+    } = record;
+    let part = |count: u64, text: String| (count > 0).then_some(text);
+    let parts = [
+        part(*claims, format!("{verified} of {claims} verified")),
+        part(
+            *conflicts,
+            format!(
+                "in {} ({settled} settled)",
+                format_count(*conflicts, ("conflict", "conflicts"))
+            ),
+        ),
+        part(
+            *reported,
+            format!("reported {reported}: {upheld} upheld, {dismissed} dismissed"),
+        ),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("\n  record: {}", parts.join(", "))
 }
 
 /// Lists the claims whose evidence changed, then the totals.

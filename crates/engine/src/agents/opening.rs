@@ -245,6 +245,7 @@ fn agent_status(
         last_call,
         did: seen.did,
         stored: seen.stored,
+        record: seen.record,
         budget: Budget {
             turn: spent.turn,
             repo_spans: spent.repo_spans,

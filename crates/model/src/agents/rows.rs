@@ -70,6 +70,7 @@ fn join(row: &mut AgentRow, newer: AgentStatus) {
     let agent = &mut row.agent;
     row.handles.push(agent.handle.clone());
     agent.stored += before.stored;
+    agent.record += before.record;
     agent.first_seen = before.first_seen.or(agent.first_seen);
     if agent.earlier_names.is_empty() && !before.earlier_names.is_empty() {
         agent.earlier_names = before.earlier_names;

@@ -118,6 +118,9 @@ pub struct AgentStatus {
     pub did: Option<OperationKind>,
     /// How many versions of claims it stored.
     pub stored: u64,
+    /// How its claims and answers fared.
+    #[serde(default)]
+    pub record: AgentRecord,
     /// What it has spent in its latest turn, with the limits.
     pub budget: Budget,
     /// Tokens of the messages that it sent in that turn.
@@ -128,6 +131,43 @@ pub struct AgentStatus {
     pub refusals: u32,
     /// When that turn ends if the agent does not call again.
     pub until: Timestamp,
+}
+
+/// How the claims and answers of an agent fared. Nothing but what people are shown depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentRecord {
+    /// How many of the versions that it stored are looked at: the newest, at most
+    /// [`Self::MAX_CLAIMS`].
+    pub claims: u64,
+    /// How many of these are verified: their evidence was found.
+    pub verified: u64,
+    /// How many pairs of claims it called a contradiction, by its last word on each.
+    pub reported: u64,
+    /// How many of these a person called so too, or somebody else settled as conflicts.
+    pub upheld: u64,
+    /// How many of these are dismissed: both claims can hold.
+    pub dismissed: u64,
+    /// How many conflicts have a claim of it on a side, without possible ones.
+    pub conflicts: u64,
+    /// How many of these have a verdict.
+    pub settled: u64,
+}
+
+impl AgentRecord {
+    /// The most versions that are looked at.
+    pub const MAX_CLAIMS: u64 = 500;
+}
+
+impl std::ops::AddAssign for AgentRecord {
+    fn add_assign(&mut self, other: Self) {
+        self.claims += other.claims;
+        self.verified += other.verified;
+        self.reported += other.reported;
+        self.upheld += other.upheld;
+        self.dismissed += other.dismissed;
+        self.conflicts += other.conflicts;
+        self.settled += other.settled;
+    }
 }
 
 /// An agent that was opened.

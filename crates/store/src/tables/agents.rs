@@ -1,9 +1,9 @@
 //! Tables `agent`, `token`, `spend` and `spend_below`: the issued handles, the tokens that prove
 //! them, their turns, and what those turns cost.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
+use engram_model::{AgentId, AgentRecord, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
@@ -11,6 +11,7 @@ use crate::{
     Reader, Result, StoreError,
     conflicts::RISKS,
     journal::{parse_id, timestamp},
+    tables::agent_records::{ConflictCount, conflicts_by_agent, record_of},
 };
 
 /// The columns of an agent, for [`agent_row`].
@@ -116,6 +117,8 @@ pub struct AgentActivity {
     pub did: Option<OperationKind>,
     /// How many versions it stored.
     pub stored: u64,
+    /// How its claims and answers fared.
+    pub record: AgentRecord,
     /// What it has spent in its turn.
     pub spend: Spend,
 }
@@ -314,13 +317,14 @@ impl Reader<'_> {
     /// At most `most` agents of a project that did something, most recent call first; agents that
     /// the user hid or closed come last.
     pub fn agents_of(&self, project: ProjectId, most: usize) -> Result<Vec<AgentActivity>> {
+        let conflicts = conflicts_by_agent(self.0, project)?;
         self.0
             .prepare_cached(&format!(
                 "SELECT {AGENT} FROM agent WHERE project = ?1 AND {DID}
                  ORDER BY hidden OR closed, last_call DESC, handle LIMIT ?2"
             ))?
             .query_map(params![project.to_string(), most as i64], agent_row)?
-            .map(|row| activity(self, agent(row?)?))
+            .map(|row| activity(self, agent(row?)?, &conflicts))
             .collect()
     }
 
@@ -393,7 +397,11 @@ pub(crate) fn all_agents(connection: &Connection) -> Result<Vec<Agent>> {
         .collect()
 }
 
-fn activity(reader: &Reader<'_>, agent: Agent) -> Result<AgentActivity> {
+fn activity(
+    reader: &Reader<'_>,
+    agent: Agent,
+    conflicts: &HashMap<AgentId, ConflictCount>,
+) -> Result<AgentActivity> {
     let parent = match &agent.parent {
         Some(handle) => reader.agent(handle)?.map(|it| it.label),
         None => None,
@@ -414,6 +422,7 @@ fn activity(reader: &Reader<'_>, agent: Agent) -> Result<AgentActivity> {
         first: first.map(timestamp).transpose()?,
         did: last.map(|it| it.1),
         stored: count_stored(reader.0, &agent)?,
+        record: record_of(reader.0, &agent.handle, conflicts.get(&agent.handle))?,
         spend: reader.spend(&agent.handle, &agent.turn)?,
         agent,
     })

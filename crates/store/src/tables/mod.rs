@@ -1,6 +1,7 @@
 //! The other tables that operations and followers write. Each file has the queries about one table,
 //! or about a few that belong together.
 
+mod agent_records;
 mod agents;
 mod brief_pins;
 mod due;

@@ -9,5 +9,6 @@ mod names;
 mod permissions;
 mod rates;
 mod read_requests;
+mod records;
 mod scopes;
 mod timeline;
