@@ -35,7 +35,7 @@ use crate::{
     log_cause,
     messages::{brief, hooks, message, send},
     status::{self, adopt, everywhere, news},
-    verdicts::{allow, beside, settle},
+    verdicts::{allow, beside, high_stakes, settle},
     world::Gone,
 };
 
@@ -217,7 +217,10 @@ impl Answers for Answering<'_> {
     }
 
     fn query(&self, query: Query) -> Result<QueryReply, Refusal> {
-        let reply = query::search(self.0, &query)?;
+        let mut reply = query::search(self.0, &query)?;
+        if query.as_of.is_none() {
+            reply.near = high_stakes::pair_to_ask(self.0, &reply.engrams)?;
+        }
         if promote::note_answered(self.0, &reply.engrams) {
             self.0.engine.wake_follower::<PromoteFollower>();
         }

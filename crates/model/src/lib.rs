@@ -70,11 +70,12 @@ pub use pointer::{
 };
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
-    AgentOpened, AgentRecord, AgentStatus, AgentsReply, AnswerQuality, Budget, Clues, Delivered,
-    Delivery, Dereferenced, FeedPage, Finding, ForgetReply, LocateReply, MAX_NEAR, Meter,
-    MetricsReply, NearClaim, NewsKind, NewsReply, NewsRow, NewsSince, NoteReply, Noticed, Outcome,
-    ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply,
-    SearchReply, SentReply, SignOfLife, Spending, StatusReply, ValidReply, Whereabouts,
+    AgentOpened, AgentRecord, AgentStatus, AgentsReply, AnswerQuality, AskedPair, Budget, Clues,
+    Delivered, Delivery, Dereferenced, FeedPage, Finding, ForgetReply, LocateReply, MAX_NEAR,
+    Meter, MetricsReply, NearClaim, NewsKind, NewsReply, NewsRow, NewsSince, NoteReply, Noticed,
+    Outcome, ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE,
+    SampleReply, SearchReply, SentReply, SignOfLife, Spending, StatusReply, ValidReply,
+    Whereabouts,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,

@@ -4,8 +4,8 @@
 use crate::context::Context;
 use engram_gateway::{fingerprints, is_own_evidence, read_print, shown_print};
 use engram_model::{
-    AgentId, Conflict, Durability, Engram, EngramId, Finding, NearClaim, Pointer, Refusal,
-    operation::Served,
+    AgentId, Conflict, ConflictId, Durability, Engram, EngramId, Finding, NearClaim, Pointer,
+    Refusal, operation::Served,
 };
 use engram_store::{Fingerprints, Reader};
 
@@ -76,6 +76,38 @@ pub(crate) fn note_near(cx: &Context<'_>, near: &[NearClaim]) -> Result<(), Refu
         return Ok(());
     }
     note_ids(cx, near.iter().map(|it| it.id))
+}
+
+/// Records that the calling agent was asked about these two claims.
+pub(crate) fn note_asked(
+    cx: &Context<'_>,
+    pair: ConflictId,
+    claims: &[Engram; 2],
+) -> Result<(), Refusal> {
+    note_shown(cx, claims)?;
+    if let Some(agent) = cx.agent()? {
+        let prints = vec![asked_print(pair)];
+        cx.engine
+            .caches
+            .served
+            .add(Served::of_unasked(agent, prints));
+    }
+    Ok(())
+}
+
+/// Whether the calling agent was asked about this pair.
+pub(crate) fn was_asked(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pair: ConflictId,
+) -> Result<bool, Refusal> {
+    let memory = memory_of_caller(cx, tx)?;
+    Ok(memory.is_some_and(|it| it.contains(asked_print(pair))))
+}
+
+/// The fingerprint of a question. No pointer begins like this.
+fn asked_print(pair: ConflictId) -> u64 {
+    shown_print(&format!("conflict:{pair}"))
 }
 
 fn note_ids(cx: &Context<'_>, shown: impl Iterator<Item = EngramId>) -> Result<(), Refusal> {

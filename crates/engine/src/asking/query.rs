@@ -405,6 +405,7 @@ fn newest_claims(
         omitted,
         embedded_by: None,
         engrams,
+        near: None,
     })
 }
 
@@ -567,5 +568,6 @@ fn query_reply(recalled: RankedEngrams, limit: usize) -> QueryReply {
         omitted: count_beyond(limit, ranked.len()),
         embedded_by: None,
         engrams: with_scores(ranked.into_iter().take(limit)),
+        near: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Who may settle what: which claims a verdict may end, and for whom it counts.
 
 use crate::context::{Context, caller::kin_of, visibility::Visibility};
-use engram_model::{Caller, Code, ConflictStatus, Engram, ProjectId, Refusal};
+use engram_model::{Caller, Code, ConflictStatus, Engram, ProjectId, Refusal, operation::Agent};
 use engram_store::{Pair, Reader};
 
 /// Whether the agent that dismissed the conflict could have ended each of these engrams, so that
@@ -32,6 +32,19 @@ pub(crate) fn is_dismissed_for_all<'a>(
             && engram_gateway::refuse_topic(&judge, &engram.topic).is_ok();
         if !is_reached {
             return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether nobody of an agent's run wrote either side of a pair.
+pub(crate) fn is_neutral(tx: &Reader<'_>, agent: &Agent, pair: &Pair) -> Result<bool, Refusal> {
+    for side in &pair.sides {
+        for version in tx.versions_on_side(pair.project, side, pair.run)? {
+            let is_own = version.run == Some(agent.run);
+            if is_own || tx.has_said(Some(&agent.handle), "", version.id)? {
+                return Ok(false);
+            }
         }
     }
     Ok(true)

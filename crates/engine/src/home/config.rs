@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use engram_model::{Code, Limits, Refusal, Scopes};
+use engram_model::{Code, Limits, Refusal, Scopes, check_topic};
 use engram_store::read_file;
 use serde::Deserialize;
 
@@ -18,8 +18,18 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// How far agents' claims may reach.
     pub(crate) scopes: Scopes,
+    /// What is asked about claims that may contradict each other.
+    pub(crate) consistency: Consistency,
     /// Whether `url:` pointers may be fetched; off unless turned on.
     pub(crate) urls: bool,
+}
+
+/// `[consistency]` of `config.toml`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Consistency {
+    /// Topics whose possible conflicts are also put to an agent that wrote neither side.
+    pub(crate) high_stakes: Vec<String>,
 }
 
 impl Config {
@@ -45,6 +55,9 @@ impl Config {
             let why =
                 format!("query_limit is {query_limit}; it must be 1 to query_max, {query_max}");
             return Err(unreadable_config(&path, &why));
+        }
+        for topic in &config.consistency.high_stakes {
+            check_topic(topic).map_err(|it| unreadable_config(&path, &it.message))?;
         }
         if (0.0..=1.0).contains(&config.scopes.promote_confidence) {
             Ok(config)
@@ -115,6 +128,8 @@ mod tests {
             Just("[scopes]\n".to_owned()),
             Just("agents_write = [\"run\"]\n".to_owned()),
             Just("promote_confidence = ".to_owned()),
+            Just("[consistency]\n".to_owned()),
+            Just("high_stakes = [\"payments\"]\n".to_owned()),
             Just("urls = true\n".to_owned()),
             Just("per_minute = ".to_owned()),
             Just("repo_spans = ".to_owned()),

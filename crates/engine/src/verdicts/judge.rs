@@ -18,6 +18,7 @@ use engram_store::{NearPairs, Reader};
 use jiff::SignedDuration;
 
 use crate::{
+    agents::served,
     claims::close,
     conflicts::{
         conflict_view::{ShownConflict, visible_conflict},
@@ -51,8 +52,8 @@ pub(super) struct AskedJudgment {
 #[derive(Clone, Copy, PartialEq)]
 enum JudgeOf {
     Person,
-    /// The agent to which the pair was shown.
-    Author,
+    /// An agent to which the pair was shown: its author, or one that was asked about it.
+    Shown,
     /// A root agent with a token of a run in which nobody wrote either side or judged the pair.
     Third,
 }
@@ -146,11 +147,11 @@ fn shown_pair(
     if found.pair.id != id {
         return Err(no_conflict(id));
     }
-    if NearPairs::of(tx).is_proposed_to(&agent.handle, id)? {
-        return Ok((found, JudgeOf::Author));
-    }
     if is_third(tx, agent, &found)? {
-        Ok((found, JudgeOf::Third))
+        return Ok((found, JudgeOf::Third));
+    }
+    if NearPairs::of(tx).is_proposed_to(&agent.handle, id)? || served::was_asked(cx, tx, id)? {
+        Ok((found, JudgeOf::Shown))
     } else {
         Err(no_conflict(id))
     }
@@ -163,13 +164,8 @@ fn is_third(tx: &Reader<'_>, agent: &Agent, found: &ShownConflict) -> Result<boo
     if agent.parent.is_some() || !tx.is_opened(&agent.handle)? || !is_unconfirmed(tx, pair)? {
         return Ok(false);
     }
-    for side in &pair.sides {
-        for version in tx.versions_on_side(pair.project, side, pair.run)? {
-            let is_own = version.run == Some(agent.run);
-            if is_own || tx.has_said(Some(&agent.handle), "", version.id)? {
-                return Ok(false);
-            }
-        }
+    if !rights::is_neutral(tx, agent, pair)? {
+        return Ok(false);
     }
     // By agent or model, its last word on the pair.
     let mut words = HashMap::new();
@@ -239,7 +235,7 @@ fn plan_word(
                 let winner = Settle::Winner(found.voices[wins].id);
                 return ruled(cx, tx, found, winner, entries, asked);
             }
-            let is_confirmed = judge != JudgeOf::Author;
+            let is_confirmed = judge != JudgeOf::Shown;
             entries.extend(raised(cx, tx, found, is_confirmed, asked)?);
             Ok(Plan::of(entries, reply(found, ConflictStatus::Open)))
         }

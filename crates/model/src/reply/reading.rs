@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Budget;
-use crate::{CheckedPointer, Engram, EngramId, Entry};
+use crate::{CheckedPointer, ConflictId, Engram, EngramId, Entry};
 
 /// How well a query was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,22 @@ pub struct QueryReply {
     pub embedded_by: Option<String>,
     /// Best first.
     pub engrams: Vec<Engram>,
+    /// The two claims, at least one of them among `engrams`, about which the calling agent is asked,
+    /// since it wrote neither; absent if it is asked nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<AskedPair>,
+}
+
+/// Two near claims that an agent is asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AskedPair {
+    /// The id that a conflict of the two has.
+    pub conflict: ConflictId,
+    /// Their words, the older claim first.
+    pub claims: [String; 2],
+    /// Their authors.
+    pub by: [String; 2],
 }
 
 /// What a pointer addresses, provably.

@@ -109,7 +109,7 @@ pub(super) struct CommitArguments {
     durability: Option<Durability>,
     agent_id: Option<String>,
     // A refusal lists the allowed words.
-    /// {id or near key of a claim you read: contradicts, replaces or same}
+    /// {id or near key: contradicts, replaces or same}
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     beside: Option<BTreeMap<String, PairVerdict>>,
 }

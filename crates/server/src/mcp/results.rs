@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::near::NearClaims;
+use super::near::{NearClaims, NearPair};
 use crate::resolution_type::ResolutionType;
 
 /// The maximum tokens of the engrams, or of the conflicts, in one answer.
@@ -100,6 +100,8 @@ pub(super) struct QueryResult {
     /// How many more matched but did not fit, or were not checked because there is no index.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    near: Option<NearPair>,
 }
 
 impl From<QueryReply> for QueryResult {
@@ -113,6 +115,7 @@ impl From<QueryReply> for QueryResult {
             verdict: reply.verdict,
             relaxed: reply.relaxed,
             omitted: Some((found - engrams.len()) as u64 + beyond).filter(|count| *count > 0),
+            near: reply.near.map(NearPair::from),
             engrams,
         }
     }

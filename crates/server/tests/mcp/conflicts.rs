@@ -148,6 +148,38 @@ async fn a_commit_answers_for_what_was_read_before() {
     }
 }
 
+/// A query asks an agent that wrote neither side about a pair on a topic of high stakes.
+#[tokio::test]
+async fn a_query_asks_about_what_is_at_stake() {
+    for era in ERAS {
+        let sandbox = Sandbox::with("[consistency]\nhigh_stakes = [\"net\"]\n");
+        let claim = |text: &str| json!({ "content": text, "scope": "net", "confidence": 0.9 });
+        for text in [
+            "The relay service listens on port 8080 behind the proxy.",
+            "The relay service, behind its proxy, listens on a Unix socket.",
+        ] {
+            let mut author = Client::open(&sandbox, era).await;
+            author.ok("engram_commit", claim(text)).await;
+        }
+        let mut third = Client::open(&sandbox, era).await;
+        let asked = json!({ "topic": "where does the relay service listen" });
+        let found = third.ok("engram_query", asked.clone()).await;
+        let near = &found["near"];
+        let tokens = count_tokens(&near.to_string());
+        assert!(tokens <= 150, "{tokens} tokens: {near}");
+        assert!(near["ask"].as_str().unwrap().contains("engram_resolve"));
+        let told = near["claims"].as_str().unwrap();
+        assert!(told.contains("port 8080") && told.contains(" | ") && told.contains("socket"));
+        let id = &near["conflict_id"];
+        let again = third.ok("engram_query", asked).await;
+        assert_eq!(again["near"], Value::Null);
+        let answer = json!({ "conflict_id": id, "resolution_type": "contradicts" });
+        third.ok("engram_resolve", answer).await;
+        let listed = third.ok("engram_conflicts", json!({})).await;
+        assert_eq!(&listed["conflicts"][0]["id"], id);
+    }
+}
+
 /// The claims that are shown stay within their tokens, however long they are.
 #[tokio::test]
 async fn near_claims_that_do_not_fit_are_counted() {

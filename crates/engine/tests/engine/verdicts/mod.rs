@@ -3,6 +3,7 @@
 mod allow;
 mod beside;
 mod hidden_sides;
+mod high_stakes;
 mod judge;
 mod settle;
 mod undo;
