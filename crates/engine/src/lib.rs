@@ -119,6 +119,7 @@ struct Caches {
     located: context::project::KnownSeat,
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
+    near_threshold: conflicts::near_threshold::KeptThreshold,
     track_record: asking::track_record::KeptTrackRecord,
     /// What agents were shown since the last write; the next write stores it.
     served: context::servings::Servings,
@@ -139,6 +140,7 @@ impl Caches {
             located,
             keys,
             claims,
+            near_threshold,
             track_record,
             served,
             reached,
@@ -149,6 +151,7 @@ impl Caches {
         located.forget();
         keys.forget();
         claims.forget();
+        near_threshold.forget();
         track_record.forget();
         served.take();
         reached.forget();

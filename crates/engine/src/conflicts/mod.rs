@@ -13,6 +13,7 @@ pub(crate) mod judging;
 pub(crate) mod lifecycle;
 pub(crate) mod list;
 pub(crate) mod near;
+pub(crate) mod near_threshold;
 pub(crate) mod parsed;
 mod raising;
 pub(crate) mod rights;

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use engram_consistency::near::{self, NEAR, Sought};
+use engram_consistency::near::{self, Sought};
 use engram_model::{
     ConflictId, Engram, EngramId, MAX_NEAR, NearClaim, Operation, Refusal, Severity, Tier,
     operation::Contradiction,
@@ -20,6 +20,7 @@ use crate::{
         candidates::{may_be_compared, related_versions},
         findings::author_in_words,
         judging::{is_comparable, is_other_author, run_of},
+        near_threshold::near_threshold,
         rights,
         risks::is_report,
     },
@@ -60,6 +61,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     let words = SoughtWords::look_up(cx.engine, tx, engram, &own.gist_keys)?;
     let sought = Sought::new(&own.gist, &words.having, words.all);
     let visibility = cx.visibility_in(engram.project)?;
+    let threshold = near_threshold(cx, tx)?;
     // As of the moment when it is stored.
     let clock = engram.recorded_at;
     let mut near = Nearest::new();
@@ -88,7 +90,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
         }
         let score = sought.nearness(&parsed.gist);
         // Few are near, so only their reports are looked for.
-        if score >= NEAR && !is_report(tx, &other)? {
+        if score >= threshold && !is_report(tx, &other)? {
             near.push((score, other));
         }
     }

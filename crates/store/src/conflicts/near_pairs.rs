@@ -115,6 +115,38 @@ impl<'a> NearPairs<'a> {
             .transpose()
     }
 
+    /// Of the pairs that nearness proposed and of which a person's word stands: whether that is that
+    /// both claims can hold. In the order of those words, over all projects of the home.
+    pub fn dismissals_by_person(&self) -> Result<Vec<bool>> {
+        self.0
+            .prepare_cached(
+                "SELECT ruled_by_person AND ruled = 'dismissed' FROM
+                   (SELECT conflict.ruled, conflict.ruled IS NOT NULL AND EXISTS
+                      (SELECT 1 FROM journal WHERE seq = conflict.verdict AND agent IS NULL)
+                        AS ruled_by_person,
+                      conflict.verdict, (SELECT max(seq) FROM journal INDEXED BY journal_subject
+                        WHERE subject = conflict.id AND kind = 'judged' AND agent IS NULL
+                          AND body ->> '$.model' IS NULL) AS word
+                    FROM conflict JOIN journal AS found ON found.seq = conflict.first
+                    WHERE conflict.status <> 'possible' AND found.kind = 'proposed')
+                 WHERE ruled_by_person OR (SELECT body ->> '$.verdict' FROM journal
+                   WHERE seq = word) IN ('contradicts', 'replaces')
+                 ORDER BY max(coalesce(word, 0), iif(ruled_by_person, verdict, 0))",
+            )?
+            .query_and_then([], |row| Ok(row.get(0)?))?
+            .collect()
+    }
+
+    /// Whether an entry after this one answered for a pair, or settled one.
+    pub fn is_answered_after(&self, seq: u64) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM journal WHERE seq > ?1 AND kind IN ('judged', 'resolved') LIMIT 1",
+            )?
+            .exists([seq as i64])?)
+    }
+
     /// Whether a pair was ever found to be a conflict, and not only proposed.
     pub fn is_raised(&self, id: ConflictId) -> Result<bool> {
         Ok(self

@@ -1,6 +1,6 @@
 //! The claims of others that a reply proposes, because they may be about the same thing.
 
-use engram_model::{Draft, NearClaim, Scope};
+use engram_model::{ConflictId, Draft, NearClaim, PairVerdict, Scope, Settle};
 
 use crate::fixture::{Asked, REINDEX, Sandbox, USER, draft, on_topic, scoped_draft};
 
@@ -132,4 +132,56 @@ fn hidden_claims_push_none_out_of_a_reply() {
     };
     let repeated = at.0.ask(&bob, engram_model::ask::Commit(Box::new(commit)));
     crate::fixture::refused(repeated, engram_model::Code::Echo);
+}
+
+/// Three words that no other number has.
+fn words_of(n: usize) -> [String; 3] {
+    const SYLLABLES: [&str; 10] = ["ba", "ke", "lo", "mi", "tu", "za", "ri", "no", "pe", "gu"];
+    let stem = format!("{}{}", SYLLABLES[n / 10], SYLLABLES[n % 10]);
+    ["ran", "dor", "vel"].map(|it| format!("{stem}{it}"))
+}
+
+/// With a hundred words of a person who finds pairs compatible, the barely near are left out; with
+/// one less, they are not.
+#[test]
+fn false_alarms_raise_the_threshold() {
+    let at = Sandbox::open_new();
+    let put = |name: &str, claim: &str| {
+        let agent = Some(name.to_owned());
+        let draft = Draft {
+            agent,
+            ..draft(claim)
+        };
+        at.put(&USER, draft).unwrap()
+    };
+    let mut pairs: Vec<ConflictId> = Vec::new();
+    for n in 0..100 {
+        let [a, b, c] = words_of(n);
+        put("ada", &format!("The {a} of {b} waits for {c}."));
+        let stored = put("bob", &format!("Nothing but {c} starts the {a} of {b}."));
+        pairs.push(stored.near[0].conflict);
+    }
+    let first = put(
+        "eve",
+        "Leases of the janitor end after a minute of silence.",
+    );
+    let is_proposed = |when: &str| {
+        let stored = put(
+            "max",
+            &format!("The janitor takes back the old leases of the hall at {when} without a word."),
+        );
+        at.forget(&USER, stored.id).unwrap();
+        let near: Vec<_> = stored.near.iter().map(|it| it.id).collect();
+        assert!(near.is_empty() || near == [first.id], "{stored:?}");
+        !near.is_empty()
+    };
+    let settle = |pair: &ConflictId, how: Settle| at.settle(&USER, *pair, how).unwrap();
+    let dismiss = || Settle::judge(PairVerdict::Compatible);
+    assert!(is_proposed("noon"));
+    pairs[1..].iter().for_each(|it| drop(settle(it, dismiss())));
+    assert!(is_proposed("dusk"), "99 words move nothing");
+    settle(&pairs[0], dismiss());
+    assert!(!is_proposed("dawn"));
+    settle(&pairs[0], Settle::Undo);
+    assert!(is_proposed("night"));
 }
