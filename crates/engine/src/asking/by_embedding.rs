@@ -64,6 +64,7 @@ pub(crate) fn nearest_claims(
         unread: None,
         omitted: None,
         embedded_by: Some(name.to_owned()),
+        near: None,
         engrams,
     })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use engram_consistency::near::{ClaimSketch, MEANING};
+use engram_consistency::near::{ClaimSketch, MEANING, MEANING_BY_MODEL};
 use engram_model::ProjectId;
 use engram_store::{EmbeddingModel, Reader, Result, SearchMatch, Vectors};
 
@@ -11,10 +11,6 @@ use crate::{
     context::Context,
     home::questions::{self, AskedByMeaning, QuestionMeaning},
 };
-
-/// What the meaning of a claim weighs, by the vectors of a model, where a rare word weighs 0.3
-/// (docs/decisions/0028-vectors-answer-where-a-model-is-held.md).
-const BY_MODEL: f64 = 1.0;
 
 /// What a question means.
 pub(crate) struct AskedMeaning {
@@ -80,7 +76,7 @@ impl<'a> MeaningCompared<'a> {
     /// What meaning adds to the relevance of a claim that means just what was asked.
     pub(crate) fn most(&self) -> f64 {
         if self.by_model.is_some() {
-            BY_MODEL
+            f64::from(MEANING_BY_MODEL)
         } else if self.asked.sketch.has_meaning() {
             f64::from(MEANING)
         } else {
@@ -101,7 +97,7 @@ impl<'a> MeaningCompared<'a> {
                 }
             };
             if let Some(closeness) = known {
-                return Ok(BY_MODEL * f64::from(closeness));
+                return Ok(f64::from(MEANING_BY_MODEL * closeness));
             }
         }
         let sketch = ClaimSketch::from_numbers(&found.sketch);

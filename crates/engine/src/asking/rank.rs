@@ -354,7 +354,7 @@ impl RankedEngram {
 }
 
 /// Makes room among the first `limit` for claims that say something else: one that says the same as a
-/// better one, in the same words, goes behind those whose records were read.
+/// better one, in the same telling words, goes behind those whose records were read.
 pub(crate) fn thin_out(ranked: &mut Vec<RankedEngram>, limit: usize) {
     let read = ranked.iter().take_while(|it| it.is_weighed).count();
     if read <= limit {
@@ -363,11 +363,22 @@ pub(crate) fn thin_out(ranked: &mut Vec<RankedEngram>, limit: usize) {
     let rest = ranked.split_off(read);
     let mut said = HashSet::new();
     let is_new = |ranked: &RankedEngram| {
-        let claim = ranked.engram.as_ref().map(|it| fold(&it.claim));
-        claim.is_none_or(|it| said.insert(it))
+        let words = ranked.engram.as_ref().map(|it| telling_words(&it.claim));
+        words.is_none_or(|it| said.insert(it))
     };
     let (first, repeated): (Vec<_>, Vec<_>) = ranked.drain(..).partition(is_new);
     ranked.extend(first.into_iter().chain(repeated).chain(rest));
+}
+
+/// The words of a claim in their order, without those that change nothing. Negations and values stay:
+/// a claim that contradicts another says something else.
+fn telling_words(claim: &str) -> Vec<String> {
+    const EMPTY: [&str; 9] = ["a", "an", "the", "is", "are", "be", "was", "were", "that"];
+    let folded = fold(claim);
+    let words = folded.split(|it: char| it.is_whitespace());
+    let words = words.map(|it| it.trim_matches(|it: char| ".,;:!?\"'()`".contains(it)));
+    let tells = |it: &&str| !it.is_empty() && !EMPTY.contains(it);
+    words.filter(tells).map(str::to_owned).collect()
 }
 
 fn portion(part: u64, whole: u64) -> f64 {

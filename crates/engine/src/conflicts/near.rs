@@ -12,7 +12,10 @@ use engram_model::{
     ConflictId, Engram, EngramId, MAX_NEAR, NearClaim, Operation, Refusal, Severity, Tier,
     operation::Contradiction,
 };
-use engram_store::{NearPairs, Reader, RelatedVersions, StoreError, Traits, conflict_id, side};
+use engram_store::{
+    EmbeddingModel, NearPairs, Reader, RelatedVersions, StoreError, Traits, Vectors, conflict_id,
+    side,
+};
 
 use crate::{
     Engine,
@@ -25,6 +28,7 @@ use crate::{
         risks::is_report,
     },
     context::{Context, plan::Planned},
+    home::questions::{self, AskedByMeaning, QuestionMeaning},
 };
 
 /// The most words of the claim by which others are sought, the rarest first; and the most versions
@@ -37,6 +41,8 @@ const MAX_UNDER_WORD: usize = 500;
 /// most first. What the author may not see takes no place among the compared.
 const MAX_READ: usize = 240;
 const MAX_COMPARED: usize = 24;
+/// How many of the nearest by a model are compared besides.
+const MAX_BY_MEANING: usize = 12;
 
 /// How often one claim is proposed to one author without an answer before it yields to others.
 const MAX_UNANSWERED: usize = 20;
@@ -60,14 +66,25 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     let own = cx.engine.caches.claims.parse_once(engram);
     let words = SoughtWords::look_up(cx.engine, tx, engram, &own.gist_keys)?;
     let sought = Sought::new(&own.gist, &words.having, words.all);
+    let meaning = ModelOnClaim::of(cx, tx, engram)?;
     let visibility = cx.visibility_in(engram.project)?;
     let threshold = near_threshold(cx, tx)?;
     // As of the moment when it is stored.
     let clock = engram.recorded_at;
     let mut near = Nearest::new();
     let mut compared = 0;
+    let mut places = meaning
+        .as_ref()
+        .map(ModelOnClaim::nearest)
+        .unwrap_or_default();
+    let most = MAX_COMPARED + places.len();
     for seq in words.most_shared(MAX_WORDS, FREQUENT)? {
-        if compared == MAX_COMPARED {
+        if !places.contains(&seq) {
+            places.push(seq);
+        }
+    }
+    for seq in places {
+        if compared == most {
             break;
         }
         let Some(other) = tx.engram_at(seq)? else {
@@ -88,7 +105,11 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
         if own.gist.has_same_words(&parsed.gist) {
             continue;
         }
-        let score = sought.nearness(&parsed.gist);
+        let closeness = match &meaning {
+            Some(model) => model.closeness(tx, seq)?,
+            None => None,
+        };
+        let score = sought.nearness_by(&parsed.gist, closeness);
         // Few are near, so only their reports are looked for.
         if score >= threshold && !is_report(tx, &other)? {
             near.push((score, other));
@@ -96,6 +117,43 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     }
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.seq.cmp(&a.1.seq)));
     Ok(near)
+}
+
+/// What the model that the user chose makes of a claim, if a process of this home holds one.
+struct ModelOnClaim {
+    meaning: QuestionMeaning,
+    number: EmbeddingModel,
+}
+
+impl ModelOnClaim {
+    fn of(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Option<Self>, StoreError> {
+        let asked = AskedByMeaning {
+            project: engram.project,
+            text: engram.claim.clone(),
+        };
+        let Some(meaning) = questions::ask(cx.engine.store.home(), &asked) else {
+            return Ok(None);
+        };
+        let number = Vectors::of(tx).model(&meaning.name, &meaning.version)?;
+        Ok(number.map(|number| Self { meaning, number }))
+    }
+
+    /// The places of the nearest claims, nearest first.
+    fn nearest(&self) -> Vec<u64> {
+        let mut near = self.meaning.nearest.clone();
+        near.sort_by(|a, b| b.1.total_cmp(&a.1));
+        near.into_iter()
+            .map(|it| it.0)
+            .take(MAX_BY_MEANING)
+            .collect()
+    }
+
+    /// How close a claim is; `None` if the model has not read it.
+    fn closeness(&self, tx: &Reader<'_>, seq: u64) -> Result<Option<f32>, StoreError> {
+        let vector = Vectors::of(tx).at(self.number, seq)?;
+        let vector = vector.filter(|it| !it.is_empty());
+        Ok(vector.map(|it| self.meaning.closeness(&it)))
+    }
 }
 
 /// The near claims for the reply, and the entries of their possible conflicts: at most one claim of

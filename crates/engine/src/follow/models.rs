@@ -6,12 +6,13 @@ use std::{
     fs::File,
     path::Path,
     sync::{Arc, mpsc::Sender},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use engram_meaning::{CrossEncoder, Judgement, LanguageModel, ModelError, load_runtime};
 use engram_model::{ModelTask, PairVerdict, Refusal, Tier};
 use engram_store::{NearPairs, PairToJudge, StoreError, open_private};
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Engine,
@@ -27,6 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// (docs/decisions/0027-models-answer-like-agents.md).
 const CONTRADICTS: f32 = 0.75;
 const SAME: f32 = 0.85;
+/// How long an endpoint that failed is left in peace; twice as long after each further failure, up to
+/// 32 minutes.
+const PAUSE: SignedDuration = SignedDuration::from_mins(1);
+const MAX_DOUBLED: u32 = 5;
 /// The file that the judging process locks.
 const LOCK: &str = "models.lock";
 
@@ -36,6 +41,7 @@ pub(crate) struct ModelFollower {
     /// Locked while this process judges.
     _lock: File,
     chosen: Models,
+    written: Option<SystemTime>,
     judges: Vec<ModelJudge>,
 }
 
@@ -45,6 +51,9 @@ struct ModelJudge {
     model: JudgeKind,
     /// Pairs up to this place of the journal were asked about.
     asked: u64,
+    /// How often its endpoint failed since it last answered, and until when it is left in peace.
+    failed: u32,
+    paused_until: Timestamp,
 }
 
 enum JudgeKind {
@@ -68,6 +77,7 @@ impl Follower for ModelFollower {
             own: own.clone(),
             _lock: lock,
             chosen: Models::default(),
+            written: None,
             judges: Vec::new(),
         };
         follower.wake(engine, Vec::new())?;
@@ -75,16 +85,20 @@ impl Follower for ModelFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        let chosen = Models::read(engine.store.home())?;
-        if chosen.nli != self.chosen.nli {
+        let home = engine.store.home();
+        let (chosen, written) = (Models::read(home)?, Models::written(home));
+        let again = written != self.written;
+        let has = |task| self.judges.iter().any(|it| it.task == task);
+        let (nli, llm) = (has(ModelTask::Nli), has(ModelTask::Llm));
+        if chosen.nli != self.chosen.nli || again && !nli {
             let judge = chosen.nli.as_ref().map(load_classifier);
             self.replace(ModelTask::Nli, judge, &engine.failures);
         }
-        if chosen.llm != self.chosen.llm {
+        if chosen.llm != self.chosen.llm || again && !llm {
             let judge = chosen.llm.as_ref().map(connect);
             self.replace(ModelTask::Llm, judge, &engine.failures);
         }
-        self.chosen = chosen;
+        (self.chosen, self.written) = (chosen, written);
         let cx = Context::for_engine(engine);
         for at in 0..self.judges.len() {
             let judge = self.judges.get_mut(at);
@@ -123,6 +137,9 @@ impl ModelJudge {
     /// Asks about the next pair; returns whether there may be more.
     fn judge_next(&mut self, cx: &Context<'_>, chosen: &Models) -> Result<bool, Refusal> {
         let (store, now) = (&cx.engine.store, cx.engine.world.now());
+        if now < self.paused_until {
+            return Ok(false);
+        }
         let (next, head) = store.read::<_, StoreError>(|tx| {
             let pairs = NearPairs::of(tx);
             let next = pairs.next_to_judge(&self.name, self.asked, self.is_here(), now)?;
@@ -136,6 +153,7 @@ impl ModelJudge {
         match self.ask(&pair) {
             Ok(word) => {
                 cx.engine.failures.clear(self.task);
+                self.failed = 0;
                 // It may have been turned off while it was thinking.
                 if Models::read(store.home())? != *chosen {
                     return Ok(true);
@@ -146,6 +164,9 @@ impl ModelJudge {
                 tracing::warn!(model = self.name, %why, "a model gave no verdict");
                 cx.engine.failures.set(self.task, why.to_string());
                 if is_of_the_endpoint(&why) {
+                    let pause = PAUSE * (1 << self.failed.min(MAX_DOUBLED));
+                    self.failed += 1;
+                    self.paused_until = now.saturating_add(pause).unwrap_or(now);
                     return Ok(false);
                 }
             }
@@ -203,12 +224,13 @@ impl ModelJudge {
     }
 }
 
-/// Whether a model failed for a reason that is not about the pair: it is asked again after the next
-/// change. About a pair that it refuses, or on which it takes too long, the next process asks again.
+/// Whether a model failed for a reason that is not about the pair: it is asked again after the first
+/// change that follows a pause. About a pair that it refuses, or on which it takes too long, the next
+/// process asks again.
 fn is_of_the_endpoint(why: &ModelError) -> bool {
     match why {
         ModelError::Unreachable(_) => true,
-        ModelError::Status(status) => !matches!(status, 400 | 413 | 422),
+        ModelError::Status(status) => !matches!(status, 400 | 413 | 415 | 422),
         _ => false,
     }
 }
@@ -236,6 +258,8 @@ fn load_classifier(chosen: &FolderModel) -> Result<ModelJudge, ModelError> {
         name: format!("{} {}", model.info().name, model.info().version),
         model: JudgeKind::Classifier(Box::new(model)),
         asked: 0,
+        failed: 0,
+        paused_until: Timestamp::UNIX_EPOCH,
     })
 }
 
@@ -245,5 +269,7 @@ fn connect(chosen: &EndpointModel) -> Result<ModelJudge, ModelError> {
         name: chosen.model.clone(),
         model: JudgeKind::Language(chosen.connect()?),
         asked: 0,
+        failed: 0,
+        paused_until: Timestamp::UNIX_EPOCH,
     })
 }

@@ -7,6 +7,7 @@ use std::{
     collections::HashMap,
     fs::File,
     sync::{Arc, mpsc::Sender},
+    time::SystemTime,
 };
 
 use engram_meaning::{Embedder, ModelError, load_runtime};
@@ -39,6 +40,7 @@ const PAGE: usize = 2_000;
 pub(crate) struct VectorFollower {
     own: Sender<Woken>,
     chosen: Option<FolderModel>,
+    written: Option<SystemTime>,
     held: Option<HeldModel>,
     /// Locked while this process holds the model, and until its socket is gone.
     _lock: File,
@@ -93,6 +95,7 @@ impl Follower for VectorFollower {
         let mut follower = Self {
             own: own.clone(),
             chosen: None,
+            written: None,
             held: None,
             _lock: lock,
         };
@@ -101,14 +104,15 @@ impl Follower for VectorFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        let chosen = Models::read(engine.store.home())?.embed;
-        if chosen != self.chosen {
+        let home = engine.store.home();
+        let (chosen, written) = (Models::read(home)?.embed, Models::written(home));
+        if chosen != self.chosen || self.held.is_none() && written != self.written {
             // The model before makes room first.
             self.held = None;
             if let Some(model) = &chosen {
                 self.held = hold(engine, model)?;
             }
-            self.chosen = chosen;
+            (self.chosen, self.written) = (chosen, written);
             ring(engine);
         }
         let Some(held) = &mut self.held else {

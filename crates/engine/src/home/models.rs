@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     ffi::OsStr,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use engram_meaning::{
@@ -134,6 +135,12 @@ impl EndpointModel {
 }
 
 impl Models {
+    /// When the file was last written. Choosing a model again makes its follower try again.
+    pub(crate) fn written(home: &Path) -> Option<SystemTime> {
+        let file = std::fs::metadata(home.join(FILE)).ok()?;
+        file.modified().ok()
+    }
+
     /// Reads the file; nothing is chosen if there is none.
     pub(crate) fn read(home: &Path) -> Result<Self, Refusal> {
         let path = home.join(FILE);

@@ -47,10 +47,17 @@ fn what_is_said_again_makes_room_for_others() {
         on_topic("relay/other", "The relay also retries in 3 s."),
     )
     .unwrap();
-    for topic in 0..4 {
+    for (n, claim) in [
+        "The relay retries in 2 s.",
+        "the relay retries in 2 s",
+        "Relay retries in 2 s.",
+        "The relay retries in 2 s.",
+    ]
+    .iter()
+    .enumerate()
+    {
         sandbox.clock.turn(60);
-        let topic = format!("relay/{topic}");
-        at.put(&USER, on_topic(&topic, "The relay retries in 2 s."))
+        at.put(&USER, on_topic(&format!("relay/{n}"), claim))
             .unwrap();
     }
     let ask = |k: usize| {

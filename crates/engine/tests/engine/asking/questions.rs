@@ -4,11 +4,10 @@
 
 use std::collections::HashMap;
 
-use engram_engine::{ModelChoice, choose_model};
-use engram_model::{AnswerQuality, ModelTask, hash_keys};
+use engram_model::{AnswerQuality, hash_keys};
 use serde_json::Value;
 
-use crate::fixture::{Asked, Sandbox, USER, on_topic};
+use crate::fixture::{Asked, Sandbox, USER, embed_if_asked, lines_of, on_topic};
 
 const FIRST: usize = 5;
 
@@ -16,13 +15,6 @@ const FIRST: usize = 5;
 struct Question {
     text: String,
     answer: Option<usize>,
-}
-
-fn lines_of(file: &str) -> Vec<Value> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(folder.join(file)).unwrap();
-    let line = |it| serde_json::from_str(it).unwrap();
-    text.lines().map(line).collect()
 }
 
 /// A home with these claims, as the batches of one agent.
@@ -33,21 +25,8 @@ fn home_of(claims: &[(String, String)]) -> (Sandbox, Asked) {
         sandbox.clock.turn(60);
         at.put(&USER, on_topic(topic, claim)).unwrap();
     }
-    if let Some(folder) = std::env::var_os("ENGRAM_EMBED") {
-        embed(&sandbox, &at, folder.into());
-    }
+    embed_if_asked(&sandbox, &at);
     (sandbox, at)
-}
-
-/// Lets a model read the claims: the folder that `ENGRAM_EMBED` names, to measure what it adds.
-fn embed(sandbox: &Sandbox, at: &Asked, folder: std::path::PathBuf) {
-    let runtime = std::env::var_os("ENGRAM_ONNXRUNTIME").map(Into::into);
-    let choice = ModelChoice::Folder { folder, runtime };
-    choose_model(&sandbox.home(), ModelTask::Embed, choice).unwrap();
-    at.0.follow_with_models().unwrap();
-    while at.query(&USER, "everything").embedded_by.is_none() {
-        std::thread::yield_now();
-    }
 }
 
 /// BM25 over the same words, identifiers and stems, as a search engine without meaning would.

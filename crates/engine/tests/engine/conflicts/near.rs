@@ -2,7 +2,9 @@
 
 use engram_model::{ConflictId, Draft, NearClaim, PairVerdict, Scope, Settle};
 
-use crate::fixture::{Asked, REINDEX, Sandbox, USER, draft, on_topic, scoped_draft};
+use crate::fixture::{
+    Asked, REINDEX, Sandbox, USER, draft, embed_if_asked, lines_of, on_topic, scoped_draft,
+};
 
 const PORT: &str = "The relay service listens on port 8080 behind the proxy.";
 /// Contradicts it in other words, which no rule decides.
@@ -184,4 +186,60 @@ fn false_alarms_raise_the_threshold() {
     assert!(!is_proposed("dawn"));
     settle(&pairs[0], Settle::Undo);
     assert!(is_proposed("night"));
+}
+
+/// Over pairs of claims by two authors who never saw each other's wording: how often the reply to the
+/// second names the first, as a conflict or as a claim that may be about the same thing
+/// (docs/accuracy.md).
+#[test]
+fn the_contradicted_claim_is_shown_or_found() {
+    let lines = lines_of("../consistency/tests/claims/strangers.jsonl");
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    let authors = ["ada", "bob", "eve", "kim"].map(|it| at.agent(it));
+    let put = |n: usize, line: &serde_json::Value, side: &str| {
+        sandbox.clock.turn(60);
+        let claim = line[side].as_str().unwrap();
+        at.put(&authors[n % authors.len()], on_topic("pairs", claim))
+            .unwrap()
+    };
+    let firsts: Vec<_> = (0..)
+        .zip(&lines)
+        .map(|(n, line)| put(n, line, "a").id)
+        .collect();
+    embed_if_asked(&sandbox, &at);
+    let (mut pairs, mut shown, mut found, mut named) = (0, 0, 0, 0);
+    for (n, (line, first)) in lines.iter().zip(&firsts).enumerate() {
+        // By another author than the first side.
+        let stored = put(n + 1, line, "b");
+        if line["label"] != "contradiction" {
+            continue;
+        }
+        pairs += 1;
+        named += stored.near.len();
+        let is_found = stored.findings.iter().any(|it| it.id == *first);
+        found += usize::from(is_found);
+        shown += usize::from(!is_found && stored.near.iter().any(|it| it.id == *first));
+    }
+    let share = |of: usize| of as f64 / pairs as f64;
+    // Claims about other projects, by somebody who said nothing before.
+    let (lou, mut silent, mut others) = (at.agent("lou"), 0, 0);
+    for line in lines_of("tests/engine/asking/questions.jsonl") {
+        if let Some(claim) = line["claim"].as_str() {
+            // As fast as one agent may write.
+            sandbox.clock.turn(80);
+            let stored = at.put(&lou, on_topic("others", claim)).unwrap();
+            others += 1;
+            silent += usize::from(stored.near.is_empty());
+        }
+    }
+    let silent = f64::from(silent as u32) / f64::from(others);
+    println!(
+        "shown {:.2}, found {:.2}, together {:.2}; {:.2} claims named; silent {silent:.2}",
+        share(shown),
+        share(found),
+        share(shown + found),
+        share(named)
+    );
+    assert!(share(shown + found) >= 0.70 && share(named) <= 2.0 && silent >= 0.75);
 }

@@ -394,9 +394,10 @@ fn a_model_that_fails_is_listed_as_broken_until_it_answers() {
     propose(&at);
     let (_subscription, raised_now) = raised(&at);
     at.0.follow_with_models().unwrap();
-    // The second request follows the first failure.
+    // After a pause, the second request follows the first failure.
     for n in 0..2 {
         server.requests.recv_timeout(PATIENCE).unwrap();
+        sandbox.clock.turn(600);
         at.claim(&format!("Claim number {n} about nothing of the kind."));
     }
     let state = || at.0.ask(&USER, ask::Models).unwrap().models.remove(2);
@@ -407,6 +408,7 @@ fn a_model_that_fails_is_listed_as_broken_until_it_answers() {
         "{broken:?}"
     );
     works.store(true, std::sync::atomic::Ordering::SeqCst);
+    sandbox.clock.turn(3_600);
     at.claim("This wakes the follower.");
     raised_now.recv_timeout(PATIENCE).unwrap();
     assert_eq!(state().state, ModelState::On);

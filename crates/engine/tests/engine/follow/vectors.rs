@@ -253,6 +253,9 @@ fn a_model_that_breaks_leaves_the_table_and_says_so() {
     });
     assert!(broken.why.unwrap().contains("model.onnx is broken"));
     assert_eq!(by(&at.query(&USER, QUESTION)), None);
+    // Repaired and chosen again, it answers.
+    choose(&sandbox, model_in(&sandbox, "tiny", WORDS));
+    changes.until(|| by(&at.query(&USER, QUESTION)).map(drop));
 }
 
 #[test]
