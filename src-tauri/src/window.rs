@@ -1,6 +1,6 @@
 //! The one window: hidden until there is something to see. It never navigates elsewhere.
 
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
 use engram_engine::RepositoryWaiting;
 use engram_model::{Handed, Zoom, format_count};
@@ -20,6 +20,8 @@ const SILENT: Duration = Duration::from_secs(10);
 /// A window whose driver hangs cannot close. After this time the process ends, before its successor
 /// gives up waiting.
 const CLOSING: Duration = Duration::from_secs(2);
+/// The theme of the system when the window was opened.
+static SYSTEM_THEME: OnceLock<Theme> = OnceLock::new();
 /// The background of a pane in the dark theme: `--pane` of the page.
 const DARK: Color = Color(0x18, 0x19, 0x1d, 0xff);
 
@@ -63,10 +65,13 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
                 })
                 .on_page_load(|_, load| tracing::info!(page = ?load.event(), "the page"))
                 .build()?;
-            if window.theme().is_ok_and(|it| it == Theme::Dark) {
+            let settings = settings::read(shell.home());
+            let of_system = window.theme().unwrap_or(Theme::Light);
+            set_theme(&window, settings.theme);
+            if theme_of(settings.theme).unwrap_or(of_system) == Theme::Dark {
                 window.set_background_color(Some(DARK))?;
             }
-            set_zoom(&window, settings::read(shell.home()).zoom);
+            set_zoom(&window, settings.zoom);
             if let Err(error) = window_place::restore(shell.home(), &window) {
                 tracing::warn!(%error, "cannot restore the window's place");
             }
@@ -226,6 +231,37 @@ fn remember_place(window: &WebviewWindow, shell: &Shell) {
 pub(crate) fn set_zoom(window: &WebviewWindow, zoom: Zoom) {
     if let Err(error) = window.set_zoom(zoom.factor()) {
         tracing::warn!(%error, "cannot zoom the window");
+    }
+}
+
+/// Gives the system's own controls, such as an open list of choices, the theme of the page.
+pub(crate) fn set_theme(window: &WebviewWindow, theme: engram_model::Theme) {
+    let chosen = theme_of(theme);
+    // A window whose theme was never set follows the system.
+    if chosen.is_none() && SYSTEM_THEME.get().is_none() {
+        return;
+    }
+    let before = window.theme().unwrap_or(Theme::Light);
+    let of_system = *SYSTEM_THEME.get_or_init(|| before);
+    // On Linux, no theme means light.
+    let wanted = if cfg!(target_os = "linux") {
+        Some(chosen.unwrap_or(of_system))
+    } else {
+        chosen
+    };
+    if wanted != Some(before)
+        && let Err(error) = window.set_theme(wanted)
+    {
+        tracing::warn!(%error, "cannot set the theme of the window");
+    }
+}
+
+/// The theme that a setting names; none if the system decides.
+fn theme_of(theme: engram_model::Theme) -> Option<Theme> {
+    match theme {
+        engram_model::Theme::Light => Some(Theme::Light),
+        engram_model::Theme::Dark => Some(Theme::Dark),
+        engram_model::Theme::System | engram_model::Theme::Contrast => None,
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) async fn settings(shell: State<'_, Shell>) -> Result<Settings, Refusa
     Ok(settings::read(shell.home()))
 }
 
-/// Stores the settings; the zoom applies even if they cannot be stored.
+/// Stores the settings; the zoom and the theme apply even if they cannot be stored.
 #[tauri::command]
 pub(crate) async fn keep_settings(
     shell: State<'_, Shell>,
@@ -33,13 +33,14 @@ pub(crate) async fn keep_settings(
     settings: Settings,
 ) -> Result<(), Refusal> {
     window::set_zoom(&window, settings.zoom);
+    window::set_theme(&window, settings.theme);
     settings::keep(shell.home(), &settings)
 }
 
 /// Returns the editors of this machine and the path of the log.
 #[tauri::command]
 pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings, Refusal> {
-    let (editor, overruled_by) = editor::Choice::here(shell.home()).name_and_variable();
+    let (editor, overruled_by) = editor::Choice::here(shell.home()).automatic();
     Ok(Surroundings {
         editors: editor::installed(),
         editor,

@@ -347,7 +347,7 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
             .all(|it| it["settled"]["why"] == "Not the same thing")
     );
     window.keys("z");
-    window.wait(&notice("Undone for 3 conflicts"));
+    window.wait(&notice("Undone: 3 conflicts"));
     window.wait(&rows(6));
     // All of them, in favour of the newer: the earlier claims are closed, and hold again after the
     // undo.
@@ -359,7 +359,7 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     assert!(ids[0].iter().all(|id| !desk.holds(id)));
     assert!(ids[1].iter().all(|id| desk.holds(id)));
     window.keys("z");
-    window.wait(&notice("Undone for 6 conflicts"));
+    window.wait(&notice("Undone: 6 conflicts"));
     window.wait(&rows(6));
     let open = all(&desk.sandbox.engram);
     assert!(open.iter().all(|it| it["status"] == "open"), "{open:?}");

@@ -165,6 +165,12 @@ fn each_verdict_is_the_persons_and_is_undone() {
     desk.window.find("[data-testid=named]");
     desk.window.keys("\u{E007}");
     desk.wait_notice("Forgotten");
+    // The next claim is open; the forgotten one is still in the list.
+    let entries = desk.sandbox.engram.json(&["log", moved])["entries"].clone();
+    let mut stored = entries.as_array().unwrap().iter();
+    let last = stored.find(|it| it["change"]["kind"] == "stored").unwrap();
+    desk.open_claim(last["change"]["with"]["id"].as_str().unwrap());
+    desk.window.keys("h");
     desk.window.click("[data-testid=restore]");
     desk.wait_notice("Restored");
     desk.window

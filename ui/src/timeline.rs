@@ -1,7 +1,7 @@
 //! The time axis of a list of claims: the stretch of time on the screen, where a claim's bar lies
-//! in it, and at which times the axis is labelled. Times are seconds since 1970.
+//! in it, and at which times the axis is labeled. Times are seconds since 1970.
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{cmp::Reverse, collections::HashMap, ops::Range, sync::Arc};
 
 use engram_model::{Engram, LineageId};
 use jiff::{Timestamp, civil::Date};
@@ -47,7 +47,7 @@ pub struct Stretch {
     to: i64,
 }
 
-/// A labelled time of the axis.
+/// A labeled time of the axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tick {
     /// The time.
@@ -68,7 +68,9 @@ enum AxisStep {
 /// The distances, shortest first.
 const STEPS: &[AxisStep] = &[
     AxisStep::Seconds(MINUTE),
+    AxisStep::Seconds(2 * MINUTE),
     AxisStep::Seconds(5 * MINUTE),
+    AxisStep::Seconds(10 * MINUTE),
     AxisStep::Seconds(15 * MINUTE),
     AxisStep::Seconds(30 * MINUTE),
     AxisStep::Seconds(HOUR),
@@ -188,17 +190,14 @@ impl Stretch {
 
     /// Returns the times to label, at most `most`.
     pub fn ticks(self, most: usize, clock: Clock) -> Vec<Tick> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX).max(1);
-        let fits = |it: &&AxisStep| self.length() / it.length() < most;
+        let most = most.max(1);
+        let room = i64::try_from(most).unwrap_or(i64::MAX);
+        // The count depends on where the steps lie; a step far too short has too many to list.
+        let fits = |it: &&AxisStep| {
+            self.length() / it.length() <= room && self.times(**it, clock).len() <= most
+        };
         let Some(step) = STEPS.iter().find(fits).or(STEPS.last()) else {
             return Vec::new();
-        };
-        let times = match *step {
-            AxisStep::Seconds(every) => self.every(every, 0, clock),
-            // Weeks begin on a Monday; 1 January 1970 was a Thursday.
-            AxisStep::Days(days) => self.every(days * DAY, 4 * DAY, clock),
-            AxisStep::Months(months) => self.months(months, clock),
-            AxisStep::Years(years) => self.months(12 * years, clock),
         };
         let label = |at: Timestamp| match step {
             AxisStep::Seconds(_) => clock.time_or_day(at),
@@ -209,7 +208,19 @@ impl Stretch {
             let label = label(Timestamp::from_second(at).ok()?);
             Some(Tick { at, label })
         };
-        times.into_iter().filter_map(tick).collect()
+        let times = self.times(*step, clock).into_iter();
+        times.filter_map(tick).collect()
+    }
+
+    /// The times of a step, by the local clock.
+    fn times(self, step: AxisStep, clock: Clock) -> Vec<i64> {
+        match step {
+            AxisStep::Seconds(every) => self.every(every, 0, clock),
+            // Weeks begin on a Monday; 1 January 1970 was a Thursday.
+            AxisStep::Days(days) => self.every(days * DAY, 4 * DAY, clock),
+            AxisStep::Months(months) => self.months(months, clock),
+            AxisStep::Years(years) => self.months(12 * years, clock),
+        }
     }
 
     /// The times that are multiples of `every` after `origin`, by the local clock.
@@ -237,7 +248,8 @@ impl Stretch {
     }
 }
 
-/// Brings the versions of each lineage together, at the place of the first.
+/// Brings the versions of each lineage together, at the place of the first: the one that holds, then
+/// the others, the newest first. A version that an undo restored is the newest, whatever its place.
 pub fn in_lanes(rows: Vec<Arc<Engram>>) -> Vec<Arc<Engram>> {
     let mut lanes: Vec<Vec<Arc<Engram>>> = Vec::new();
     let mut places: HashMap<LineageId, usize> = HashMap::new();
@@ -247,6 +259,9 @@ pub fn in_lanes(rows: Vec<Arc<Engram>>) -> Vec<Arc<Engram>> {
             Some(lane) => lane.push(row),
             None => lanes.push(vec![row]),
         }
+    }
+    for lane in &mut lanes {
+        lane.sort_by_key(|it| Reverse((it.valid_until.is_none(), it.seq)));
     }
     lanes.into_iter().flatten().collect()
 }
@@ -378,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_is_labelled_in_steps_that_people_use() {
+    fn the_axis_is_labeled_in_steps_that_people_use() {
         let labels = |from: i64, to: i64, most| -> Vec<String> {
             let ticks = Stretch::between(from, to).ticks(most, clock());
             assert!(ticks.len() <= most, "{ticks:?}");
@@ -390,6 +405,9 @@ mod tests {
                 6,
                 &["09:40", "09:45", "09:50", "09:55", "10:00"][..],
             ),
+            (8 * MINUTE, 4, &["09:55", "10:00"]),
+            (4 * MINUTE, 4, &["09:56", "09:58", "10:00"]),
+            (2 * MINUTE, 4, &["09:58", "09:59", "10:00"]),
             (
                 5 * HOUR,
                 6,
@@ -422,6 +440,13 @@ mod tests {
         let order: Vec<u64> = rows.iter().map(|it| it.seq).collect();
         assert_eq!(order, [9, 7, 8, 5, 6]);
         assert_eq!(lanes(&rows), [0..2, 2..4, 4..5]);
+        // The words that an undo restored have the place of their first version, and hold.
+        let first = engram(1, 1, NOW - 900, Some(NOW - 600));
+        let undone = engram(2, 1, NOW - 600, Some(NOW - 300));
+        let restored = engram(3, 1, NOW - 300, None);
+        let rows = in_lanes(vec![undone, restored, first]);
+        let order: Vec<u64> = rows.iter().map(|it| it.seq).collect();
+        assert_eq!(order, [3, 2, 1]);
         assert!(lanes(&[]).is_empty());
     }
 }

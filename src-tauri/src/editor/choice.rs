@@ -40,8 +40,17 @@ impl Choice {
         }
     }
 
-    /// Returns the result for people: the editor's name, and the variable that decided it, if any.
-    pub(crate) fn name_and_variable(&self) -> (Option<String>, Option<String>) {
+    /// Returns the result for people while no editor is set: the editor's name, and the variable
+    /// that decided it, if any.
+    pub(crate) fn automatic(self) -> (Option<String>, Option<String>) {
+        let automatic = Self {
+            setting: None,
+            ..self
+        };
+        automatic.name_and_variable()
+    }
+
+    fn name_and_variable(&self) -> (Option<String>, Option<String>) {
         let words = self.command_line().unwrap_or_default();
         let name = words.first().map(|program| {
             Editor::of(program).map_or_else(|| file_name(program), |it| it.name.to_owned())
@@ -235,6 +244,27 @@ mod tests {
                 }
                 (got, want) => panic!("{got:?}, wanted {want:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn what_is_automatic_does_not_depend_on_the_setting() {
+        for (template, found, want) in [
+            ("", Some("vim"), (said("Vim"), None)),
+            ("", None, (None, None)),
+            (
+                "subl {file}",
+                Some("vim"),
+                (said("Sublime Text"), said("ENGRAM_EDITOR")),
+            ),
+        ] {
+            let choice = Choice {
+                template: said(template),
+                setting: said("nonesuch {file}:{line}"),
+                environment: None,
+                found,
+            };
+            assert_eq!(choice.automatic(), want);
         }
     }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{
     access::is_clean,
     hands::{DELETE, ENTER, ESCAPE, Hand, notice, rows},
+    looks::Looks,
     shop::Shop,
     team::{Member, WANTED},
 };
@@ -141,7 +142,19 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     window.wait("document.querySelector('[data-testid=turn] .track i').style.width === '100%'");
     let saved = window.text("[data-testid=agent-saved]");
     assert!(saved.contains("estimate"), "{saved}");
+    // What it stored has a record.
+    let draft =
+        json!({"claim": "A retry never waits longer than its ceiling.", "pointers": [WANTED]});
+    assert_eq!(child.post("/engram", &draft).0, 201);
+    window.wait("document.querySelector('[data-testid=agent-record]')?.textContent.includes('1 of 1 claim verified')");
     is_clean(window, "a team");
+    // The times are those of the test, so hide them.
+    let hide = "for (const it of document.querySelectorAll('[data-testid=agent-detail] *'))
+        if (!it.children.length) it.textContent = it.textContent.replace(/\\d+ \\w+, \\d\\d:\\d\\d$/, '8 Jan, 10:00');";
+    window.script(hide, json!([]));
+    let mut looks = Looks::here();
+    looks.compare_in(window, "agent", &[(1280, 800)]);
+    looks.hold_all();
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         window.wait(&rows_say(&all, "asked"));
         assert!(all.iter().all(|id| log(id) == 2));
         window.by(hand, "z", "undo");
-        window.wait(&notice("Undone for 3 claims"));
+        window.wait(&notice("Undone: 3 claims"));
         window.wait(&rows_say(&[gone, also_gone], "evidence gone"));
         assert_eq!(requests_sent(window).len(), 6);
 
@@ -170,7 +170,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         window.wait(&notice("Forgot 3 claims"));
         window.find("[data-testid=no-drift]");
         window.by(hand, "z", "undo");
-        window.wait(&notice("Undone for 3 claims"));
+        window.wait(&notice("Undone: 3 claims"));
         window.wait(&rows(3));
         for id in all {
             let entries = engram.json(&["log", id])["entries"].clone();
@@ -256,7 +256,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     window.wait(&are_chosen(1));
     assert_eq!((requests_sent(window).len(), forgotten()), (8, 7));
     window.keys("z");
-    window.wait(&notice("Undone for 7 claims"));
+    window.wait(&notice("Undone: 7 claims"));
     window.wait("document.querySelectorAll('[data-testid=feed-row] p:not(.closed)').length === 8");
 
     // At a limit, the rest is not tried.
@@ -276,9 +276,9 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
         json!([]),
     );
     window.keys("z");
-    window.wait(&notice("Undone for 1 of 3"));
+    window.wait(&notice("Undone: 1 of 3"));
     window.keys("z");
-    window.wait(&notice("Undone for 2 claims"));
+    window.wait(&notice("Undone: 2 claims"));
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
     let each: std::collections::BTreeSet<&String> = sent.iter().collect();
     assert_eq!((sent.len(), each.len()), (50, 50), "each once");
     window.keys("z");
-    window.wait(&notice("Undone for 50 claims"));
+    window.wait(&notice("Undone: 50 claims"));
 }
 
 #[test]

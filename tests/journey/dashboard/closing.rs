@@ -113,6 +113,13 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         window.wait(ASKED);
         window.make_all(way.go);
         let word = if way.erases { "redacted" } else { "forgotten" };
+        if !way.erases {
+            // The next claim opens.
+            let next =
+                format!("document.querySelector('[data-testid=engram]').dataset.id !== '{id}'");
+            window.wait(&next);
+            window.open_row(way.hand, id);
+        }
         window.wait(&format!("document.querySelector('[data-testid=engram][data-id=\"{id}\"] [data-testid=state]')?.textContent === '{word}'"));
         window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
         let look = if way.erases { "erased" } else { "closed" };

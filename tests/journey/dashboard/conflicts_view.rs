@@ -213,7 +213,7 @@ fn several_are_selected_by_mouse_and_judged() {
     window.wait(&notice("Dismissed 3 conflicts"));
     window.wait(&rows(2));
     window.click("[data-testid=undo]");
-    window.wait(&notice("Undone for 3 conflicts"));
+    window.wait(&notice("Undone: 3 conflicts"));
     window.wait(&rows(5));
     assert!(all(engram).iter().all(|it| it["status"] == "open"));
 }

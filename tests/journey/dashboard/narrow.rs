@@ -186,6 +186,8 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
         }
         window.find("[data-testid=notice] [data-testid=undo]");
         window.wait(IN_FRONT);
+        // The next claim is open: its source comes a moment later.
+        window.find(".detail [data-testid=blame-button]");
         window.keys("z");
         window
             .wait("document.querySelector('[data-testid=notice]')?.textContent.includes('Undone')");

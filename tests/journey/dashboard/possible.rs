@@ -79,6 +79,10 @@ fn a_person_confirms_or_dismisses_what_is_only_near() {
         press("x", "dismiss");
         window.wait(&notice("Dismissed"));
         window.find("[data-testid=no-match]");
+        assert_eq!(
+            window.text("[data-testid=no-match] h2"),
+            "No possible conflicts"
+        );
         assert_eq!(of(engram, &dismissed)["status"], "dismissed");
         press("z", "undo");
         window.wait(&notice("Undone"));

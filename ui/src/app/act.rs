@@ -14,7 +14,7 @@ use crate::{
         frame, outside,
         overlay::{menu, settings},
         reading, repositories,
-        views::{self, conflicts, drift, knowledge},
+        views::{self, brief, conflicts, drift, knowledge},
         write,
     },
     commands::{self, Act, Command, CommandKind, Holds, Press},
@@ -53,7 +53,7 @@ pub(crate) fn can_run(app: App, command: &Command) -> bool {
         (Act::Renew, _) => {
             engram().is_some_and(|it| ending::can_renew(&it, app.clock.get_untracked().now))
         }
-        (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
+        (Act::Forget | Act::Correct | Act::Pin, _) => can_close(Closing::Forget),
         (Act::Suggest, _) => engram().is_some_and(|it| write::open_suggestion(app, &it).is_some()),
         (Act::Redact, _) => can_close(Closing::Redact),
         (Act::CopyClaim, _) => engram().is_some_and(|it| !it.redacted),
@@ -146,6 +146,7 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::Renew => reading::renew(app),
         Act::Correct => write::correct(app),
         Act::Suggest => write::apply_suggestion(app),
+        Act::Pin => brief::pin_or_unpin_claim(app),
         Act::Add => write::add_claim(app),
         Act::Forget => reading::ask_to_close(app, Closing::Forget),
         Act::Redact => reading::ask_to_close(app, Closing::Redact),

@@ -101,6 +101,8 @@ pub enum Act {
     Correct,
     /// Corrects the claim to the value that its evidence has now.
     Suggest,
+    /// Pins the claim to the brief, or unpins it.
+    Pin,
     /// Adds a claim by hand.
     Add,
     /// Closes the claim's window.
@@ -145,6 +147,7 @@ impl Act {
                 | Self::Renew
                 | Self::Correct
                 | Self::Suggest
+                | Self::Pin
                 | Self::Add
                 | Self::Forget
                 | Self::Redact
@@ -331,7 +334,7 @@ pub fn tooltip(command: &Command, is_mac: bool) -> String {
 
 /// Returns the page of the guide.
 pub fn guide() -> String {
-    let mut page = "# Keys of the window\n\nEvery command is also in the palette (Ctrl+K, ⌘K on a Mac), and the window lists them with `?`. A key means the same in every view. Keys without Ctrl do nothing while you type: `Esc` leaves a field.\n".to_owned();
+    let mut page = "# Keys of the window\n\n`?` lists all keys in the window. The palette (Ctrl+K, ⌘K on a Mac) finds the commands that apply where you are, also those without a key. A key that works in several views does the same kind of thing in each: `Y` says yes, `X` says no, `U` takes back, and `Enter` opens. Keys without Ctrl do nothing while you type: `Esc` leaves a field.\n".to_owned();
     for (title, commands) in groups() {
         page.push_str(&format!(
             "\n## {title}\n\n| keys | what it does |\n|---|---|\n"

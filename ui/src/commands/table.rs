@@ -306,6 +306,13 @@ pub(crate) const COMMANDS: &[Command] = &[
         &["Shift+r"],
     ),
     command(
+        "pin",
+        say::brief::PIN_OR_UNPIN,
+        Act::Pin,
+        Holds::Engram,
+        &["p"],
+    ),
+    command(
         "forget",
         say::engram::FORGET,
         Act::Forget,
@@ -321,7 +328,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     ),
 ];
 
-/// The commands in the menu of an engram, in groups separated by a line.
+/// The commands in the menu of an engram, in groups separated by a line. *No longer true* is left
+/// out: it forgets the claim, as [`Act::Forget`] does.
 pub const MENU: &[&[Act]] = &[
     &[Act::Open, Act::CopyClaim, Act::Copy, Act::Link],
     &[
@@ -332,6 +340,6 @@ pub const MENU: &[&[Act]] = &[
         Act::History,
         Act::Dispute,
     ],
-    &[Act::True, Act::False, Act::Suggest, Act::Unsure],
-    &[Act::Renew, Act::Correct, Act::Forget, Act::Redact],
+    &[Act::True, Act::Suggest, Act::Unsure],
+    &[Act::Renew, Act::Correct, Act::Pin, Act::Forget, Act::Redact],
 ];

@@ -113,6 +113,7 @@ fn a_key_acts_on_what_is_listed() {
         ("/", false, Some("search"), None, None),
         ("i", false, None, Some("allow"), None),
         ("Delete", false, Some("forget"), None, None),
+        ("p", false, Some("pin"), None, None),
         ("z", false, Some("undo"), Some("undo"), Some("undo")),
         ("3", false, Some("view"), Some("view"), Some("view")),
     ] {

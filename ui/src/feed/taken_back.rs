@@ -1,12 +1,13 @@
-//! Claims and to-dos that the person added and soon took back, as an undo does: the feed leaves them
-//! out, since they are neither news nor anything that held. A search and a filter find them.
+//! Claims, corrections and to-dos that the person made and soon took back, as an undo does: the feed
+//! leaves them out, since they are neither news nor anything that held. A search and a filter find
+//! them.
 
 use engram_model::Engram;
 use jiff::SignedDuration;
 
 use super::{EngramList, is_own};
 
-/// How soon what the person added must end to count as taken back; later, it was forgotten.
+/// How soon what the person wrote must end to count as taken back; later, it was forgotten.
 const SOON: SignedDuration = SignedDuration::from_hours(1);
 
 impl EngramList {
@@ -15,16 +16,27 @@ impl EngramList {
         let is_wanted = self.ranked.is_some()
             || self.filter.ended == Some(true)
             || self.filter.held_at.is_some();
-        !is_wanted && ended_soon(engram) && !self.replaced.contains_key(&engram.id)
+        !is_wanted && ended_soon(engram) && self.is_undone(engram)
+    }
+
+    /// Whether nothing came of it: of an addition, but its end; of a correction, but the version
+    /// that it replaced, restored.
+    fn is_undone(&self, engram: &Engram) -> bool {
+        let newer = self.replaced.get(&engram.id);
+        match engram.supersedes {
+            None => newer.is_none(),
+            before => newer
+                .and_then(|id| self.get(*id))
+                .is_some_and(|it| it.restores == before),
+        }
     }
 }
 
-/// Whether the person added it, and nothing but its end came of it soon after.
+/// Whether the person wrote it, and it ended soon after.
 fn ended_soon(engram: &Engram) -> bool {
     let ended = engram.valid_until.filter(|_| !engram.redacted);
     let soon = ended.is_some_and(|at| at.duration_since(engram.recorded_at) < SOON);
-    let is_first = engram.supersedes.or(engram.restores).is_none();
-    soon && is_own(engram) && is_first && engram.lost.is_none()
+    soon && is_own(engram) && engram.restores.is_none() && engram.lost.is_none()
 }
 
 #[cfg(test)]
@@ -100,6 +112,29 @@ mod tests {
             ..Filter::default()
         };
         assert_eq!(listed(vec![engram(1, "user", &soon)], ended), [1]);
+    }
+
+    #[test]
+    fn a_correction_that_was_undone_soon_is_left_out_once_the_old_words_hold_again() {
+        let soon = json!({"valid_until": "2026-11-20T10:05:00Z"});
+        let id = |seq: u64| format!("{seq:026}");
+        let mut corrected = soon.clone();
+        corrected["supersedes"] = json!(id(1));
+        let old = || engram(1, "ada", &soon);
+        let undone = || engram(2, "user", &corrected);
+        let restored = |restores: u64| {
+            engram(
+                3,
+                "user",
+                &json!({"supersedes": id(2), "restores": id(restores)}),
+            )
+        };
+        let all = |third: Engram| listed(vec![third, undone(), old()], Filter::default());
+        assert_eq!(all(restored(1)), [3, 1]);
+        assert_eq!(
+            all(engram(3, "ada", &json!({"supersedes": id(2)}))),
+            [3, 2, 1]
+        );
     }
 
     /// It leaves the list as it ends, and is no longer counted among those held back.

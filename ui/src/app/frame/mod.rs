@@ -9,7 +9,7 @@ pub(super) mod window;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
-use engram_model::{EngramId, Refusal, Settings, ask};
+use engram_model::{ConflictId, EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -104,17 +104,16 @@ pub(crate) struct Toast {
     pub(crate) is_error: bool,
     /// Whether the action that it reports can be undone.
     pub(crate) undoes: bool,
+    /// The conflict that it leads to.
+    pub(crate) conflict: Option<ConflictId>,
 }
 
 impl Toast {
-    /// The text; ends as a sentence if the hint follows.
+    /// The text. A notice of one sentence has no full stop; of several, each has one.
     pub(crate) fn title(&self) -> String {
         let ends = self.text.ends_with(['.', '!', '?', '…', ':', '”']);
-        let stop = if self.hint.is_empty() || ends {
-            ""
-        } else {
-            "."
-        };
+        let is_one = self.hint.is_empty() && !self.text.contains(". ");
+        let stop = if is_one || ends { "" } else { "." };
         format!("{}{stop}", self.text)
     }
 }
@@ -125,6 +124,8 @@ pub(crate) struct Frame {
     pub(crate) over: RwSignal<Option<Over>>,
     /// Where the menu of the selected engram is open.
     pub(crate) menu: RwSignal<Option<menu::MenuPosition>>,
+    /// What had the focus before the menu.
+    pub(crate) menu_from: StoredValue<Option<web_sys::Element>, LocalStorage>,
     pub(crate) toast: RwSignal<Option<Toast>>,
     /// The steps that undo the last action, in the order in which it was done; kept after its
     /// notice is gone.
@@ -152,6 +153,7 @@ impl Frame {
         Self {
             over: RwSignal::new(None),
             menu: RwSignal::new(None),
+            menu_from: StoredValue::new_local(None),
             toast: RwSignal::new(None),
             undo: RwSignal::new(Vec::new()),
             undo_of: StoredValue::new(String::new()),
@@ -188,6 +190,17 @@ impl Frame {
     pub(crate) fn say_final(self, text: &str) {
         self.is_undo_earlier.set_value(true);
         self.tell(text, "", false, false, 3);
+    }
+
+    /// Reports a change that cannot be undone, with the way to the conflict that it made.
+    pub(crate) fn say_final_of(self, text: &str, conflict: ConflictId) {
+        self.is_undo_earlier.set_value(true);
+        self.tell(text, "", false, false, 12);
+        self.toast.update(|toast| {
+            if let Some(toast) = toast {
+                toast.conflict = Some(conflict);
+            }
+        });
     }
 
     /// Shows a warning that something could not be done.
@@ -233,6 +246,7 @@ impl Frame {
             hint: words::visible(hint),
             is_error,
             undoes,
+            conflict: None,
         }));
         let clear = move || {
             if self.toast_number.get_value() == number {

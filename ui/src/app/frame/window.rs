@@ -131,6 +131,7 @@ fn follow_title(app: App) {
 /// Follows *back* and *forward* through what was shown, in other repositories too.
 fn follow_address(app: App) {
     let went = window_event_listener(ev::popstate, move |event| {
+        app.frame.drop_warning();
         repositories::follow_history(app, event.state().as_string());
     });
     on_cleanup(move || went.remove());

@@ -205,8 +205,8 @@ fn Sheet(over: Over, children: Children) -> impl IntoView {
 }
 
 fn swatch(role: &'static str) -> impl IntoView + use<> {
-    let colour = format!("var(--{role})");
-    view! { <span class="swatch"><i style:background=colour></i><code>{role}</code></span> }
+    let color = format!("var(--{role})");
+    view! { <span class="swatch"><i style:background=color></i><code>{role}</code></span> }
 }
 
 #[component]

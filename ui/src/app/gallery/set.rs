@@ -116,5 +116,6 @@ pub(crate) fn say(app: App, is_error: bool) {
         hint: "And what to do next.".to_owned(),
         is_error,
         undoes: false,
+        conflict: None,
     }));
 }

@@ -50,12 +50,19 @@ pub(crate) fn open_menu_at(app: App, event: &web_sys::Event) {
     }
 }
 
-/// Closes the menu; the focus returns to where it was.
+/// Closes the menu. If the focus is still in it, the focus returns to where it was.
 pub(crate) fn close_menu(app: App) {
-    if app.frame.menu.get_untracked().is_some() {
+    if app.frame.menu.get_untracked().is_none() {
+        return;
+    }
+    app.frame.menu.set(None);
+    if let Some(menu) = menu_element() {
+        let from = app.frame.menu_from.try_update_value(Option::take).flatten();
+        if menu.contains(document().active_element().as_deref()) {
+            dom::focus_on(from);
+        }
         // A menu that is closed already stays closed.
-        let _ = menu_element().map(|it| it.hide_popover());
-        app.frame.menu.set(None);
+        let _ = menu.hide_popover();
     }
 }
 
@@ -90,6 +97,10 @@ pub(crate) fn Menu() -> impl IntoView {
     let node = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
         if let (Some(element), Some(place)) = (node.get(), app.frame.menu.get()) {
+            let from = document().active_element();
+            if !element.contains(from.as_deref()) {
+                app.frame.menu_from.set_value(from);
+            }
             show_at(&element, place);
         }
     });
@@ -101,12 +112,15 @@ pub(crate) fn Menu() -> impl IntoView {
         }
     });
     on_cleanup(move || resized.remove());
-    // The browser closes the menu by itself on Esc, or on a press outside it.
-    let toggled = move |_| {
-        if !menu_element().is_some_and(|it| it.matches(":popover-open").unwrap_or(false)) {
-            app.frame.menu.set(None);
+    // Not the browser closes the menu, but a press outside it: a browser would take the release of
+    // the button that opened the menu for a press outside.
+    let pressed = window_event_listener(ev::pointerdown, move |event| {
+        let at = dom::target::<Element>(&event);
+        if !menu_element().is_some_and(|it| it.contains(at.as_deref())) {
+            close_menu(app);
         }
-    };
+    });
+    on_cleanup(move || pressed.remove());
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Tab" {
             close_menu(app);
@@ -128,8 +142,8 @@ pub(crate) fn Menu() -> impl IntoView {
     move || {
         is_open.get().then(|| {
             view! {
-                <div node_ref=node id=ID class="menu" popover="auto" role="menu" tabindex="-1" aria-label=say::engram::MENU
-                    data-testid="menu" on:toggle=toggled on:keydown=keys on:focusout=left>
+                <div node_ref=node id=ID class="menu" popover="manual" role="menu" tabindex="-1" aria-label=say::engram::MENU
+                    data-testid="menu" on:keydown=keys on:focusout=left>
                     <Items />
                 </div>
             }

@@ -18,6 +18,7 @@ use super::{
     frame::{self, Over},
     outside,
     state::{App, Phase},
+    views::conflicts,
 };
 use crate::{
     app::{act, engine::connection},
@@ -153,6 +154,9 @@ pub(crate) fn Notice() -> impl IntoView {
                     {toast.undoes.then(|| view! {
                         <button data-testid="undo" on:click=move |_| frame::undo_last(app)>{say::UNDO}" "<kbd>"Z"</kbd></button>
                         <button class="plain" data-testid="all-steps" on:click=move |_| act::perform(app, Act::Steps)>{say::steps::ALL}</button>
+                    })}
+                    {toast.conflict.map(|_| view! {
+                        <button data-testid="to-conflict" on:click=move |_| conflicts::show_confirmed(app)>{say::conflicts::OPEN_IT}" "<kbd>"G"</kbd></button>
                     })}
                     <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
                 </div>

@@ -239,8 +239,13 @@ fn Editor(around: Surroundings) -> impl IntoView {
             .settings
             .with(|it| it.editor.clone().unwrap_or_default())
     };
+    let refused = RwSignal::new(None::<String>);
     let choose = move |line: String| {
         let line = line.trim().to_owned();
+        refused.set(unknown_placeholder(&line).map(say::settings::unknown_placeholder));
+        if refused.with_untracked(Option::is_some) {
+            return;
+        }
         change_settings(app, |it| it.editor = (!line.is_empty()).then_some(line));
     };
     let automatic = say::settings::automatic(around.editor.as_deref());
@@ -265,12 +270,26 @@ fn Editor(around: Surroundings) -> impl IntoView {
             <label class="name" for="editor-line">{say::settings::COMMAND_LINE}</label>
             <div class="entry">
                 <input id="editor-line" data-testid="editor-line" placeholder=say::settings::COMMAND_LINE_HINT autocomplete="off" spellcheck="false" maxlength="400"
-                    prop:value=chosen on:change=move |event| choose(event_target_value(&event)) />
-                <p class="hint">{automatic}</p>
+                    aria-invalid=move || refused.with(Option::is_some).to_string() prop:value=chosen on:change=move |event| choose(event_target_value(&event)) />
+                {move || refused.get().map(|it| view! { <p class="hint" role="alert" data-testid="editor-refused">{Icon::Alert.draw()}<span>{prose(&it)}</span></p> })}
+                <p class="hint"><span>{prose(&automatic)}</span></p>
                 {over}
             </div>
         </div>
     }
+}
+
+/// The first placeholder of a command line that stands for nothing. `${NAME}` is not one.
+fn unknown_placeholder(line: &str) -> Option<&str> {
+    let opening = line.match_indices('{').map(|(at, _)| at);
+    let mut found = opening.filter_map(|at| {
+        let end = at + line.get(at..)?.find('}')?;
+        let name = line.get(at + 1..end)?;
+        let is_name = !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric());
+        let is_variable = line.get(..at)?.ends_with('$');
+        (is_name && !is_variable).then(|| line.get(at..=end))?
+    });
+    found.find(|it| !say::settings::PLACEHOLDERS.contains(it))
 }
 
 /// The choice of what opens `engram://` links in other programs.
@@ -362,5 +381,24 @@ fn Log(path: String) -> impl IntoView {
                 <button aria-label=say::settings::COPY_LOG on:click=move |_| outside::copy_text(app, copied.clone(), say::notice::PATH_COPIED)>{Icon::Copy.draw()}</button>
             </div>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_and_a_line_are_filled_in() {
+        for (line, want) in [
+            ("", None),
+            ("code --goto {file}:{line}", None),
+            ("vi +{lin} {file}", Some("{lin}")),
+            ("vi {file} {File}", Some("{File}")),
+            ("sh -c 'x ${HOME} {}' {file}", None),
+            ("x {", None),
+        ] {
+            assert_eq!(unknown_placeholder(line), want, "{line}");
+        }
     }
 }

@@ -316,9 +316,9 @@ pub(crate) fn close_confirmed(app: App) {
         Closing::Forget => say::engram::FORGOTTEN,
         Closing::Redact => say::engram::REDACT_DONE,
     };
-    let next = views::is_queue(app)
-        .then(|| untrack(|| feed::neighbour(app, id)))
-        .flatten();
+    // A redacted claim stays open, to show what is left of it.
+    let goes_on = closing == Closing::Forget || views::is_queue(app);
+    let next = untrack(|| feed::neighbour(app, id)).filter(|_| goes_on);
     spawn_local(async move {
         let closed = match closing {
             Closing::Forget => app.ask(ask::Forget(id)).await,

@@ -307,6 +307,7 @@ pub(crate) fn as_link(text: &str) -> Option<&str> {
 
 /// Goes where a link leads; ignores a link that it does not understand.
 pub(crate) fn follow_link(app: App, link: &str) {
+    app.frame.drop_warning();
     let offset = app.clock.get_untracked().offset;
     let Some(route) = Route::of_link(link, offset) else {
         return app

@@ -326,9 +326,10 @@ pub(crate) fn CorrectButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView 
 pub(crate) fn SuggestionButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let found = Memo::new(move |_| engram.with(|it| open_suggestion(app, it.as_deref()?)));
+    let is_first = move || engram.with(|it| it.as_ref().is_some_and(|it| it.conflicts.is_empty()));
     move || {
         found.get().map(|it| view! {
-            <button class="primary" data-testid="suggestion" title=say::write::SUGGEST_MEANS on:click=move |_| apply_suggestion(app)>
+            <button class:primary=is_first data-testid="suggestion" title=say::write::SUGGEST_MEANS on:click=move |_| apply_suggestion(app)>
                 {say::write::suggestion(&words::visible(&it.old), &words::visible(&it.new))}" "{keycaps("Shift+r")}
             </button>
         })

@@ -1,5 +1,7 @@
 //! The agents.
 
+use engram_model::{AgentRecord, format_count};
+
 pub const TITLE: &str = "Agents";
 pub const COUNTS: &str = "Agents that were opened here, or stored or read something";
 pub const LABEL: &str = "Agents, most recent first";
@@ -27,6 +29,7 @@ pub const TIMES: super::Noun = ("time", "times");
 pub const OPEN_GRANTS: super::Noun = ("open grant", "open grants");
 pub const REFUSALS: super::Noun = ("refusal", "refusals");
 pub const TIMELINE: &str = "Timeline";
+const CONTRADICTIONS: super::Noun = ("contradiction", "contradictions");
 pub const READS: super::Noun = ("read", "reads");
 pub const FILES: super::Noun = ("file", "files");
 pub const DID_STORE: &str = "stored";
@@ -44,21 +47,71 @@ pub const FORMERLY: &str = "earlier name";
 pub const NAME: &str = "New name";
 pub const RENAME: &str = "Rename";
 pub const RENAME_MEANS: &str = "Edit the agent’s name";
-pub const RENAMED: &str = "Renamed. Its earlier claims keep the old name";
 pub const HIDE: &str = "Hide";
 pub const SHOW_AGAIN: &str = "Show";
 pub const HIDE_MEANS: &str = "Hide the agent, or show it again";
-pub const HIDDEN_NOW: &str = "Hidden from this list and the brief";
-/// Beside [`HIDDEN_NOW`].
+/// Beside [`hidden_now`].
 pub const HIDDEN_HINT: &str = "Press F to list hidden agents.";
-pub const SHOWN_AGAIN: &str = "Shown again";
 pub const CLOSE: &str = "Close…";
 pub const CLOSE_MEANS_TO: &str = "Close the agent…";
 pub const CLOSE_ASK: &str = "Close this agent?";
 pub const CLOSE_MEANS: &str =
     "Its connection, token, open grants and requests end. Its claims stay.";
 pub const CLOSE_YES: &str = "Close";
-pub const CLOSED_NOW: &str = "Closed";
+/// While a change is on its way.
+pub const CHANGING: &str = "Changing";
+pub const RECORD: &str = "Record";
+
+pub fn renamed(name: &str) -> String {
+    format!("Renamed {name}. Its earlier claims keep the old name")
+}
+
+pub fn hidden_now(name: &str) -> String {
+    format!("Hid {name} from this list and the brief")
+}
+
+pub fn shown_again(name: &str) -> String {
+    format!("Shown again: {name}")
+}
+
+pub fn closed_now(name: &str) -> String {
+    format!("Closed {name}")
+}
+
+/// How the claims and answers of an agent fared; empty if there is nothing to tell.
+pub fn record(record: &AgentRecord) -> String {
+    let number = crate::words::thousands;
+    let told = |count: u64, words: &str| (count > 0).then(|| format!("{} {words}", number(count)));
+    let claims = (record.claims > 0).then(|| {
+        let claims = format_count(record.claims, super::CLAIMS);
+        format!("{} of {claims} verified", number(record.verified))
+    });
+    let reported = (record.reported > 0).then(|| {
+        let fared = [
+            told(record.upheld, "upheld"),
+            told(record.dismissed, "dismissed"),
+        ];
+        let fared: Vec<String> = fared.into_iter().flatten().collect();
+        let reported = format_count(record.reported, CONTRADICTIONS);
+        match fared.as_slice() {
+            [] => format!("{reported} reported"),
+            _ => format!("{reported} reported: {}", fared.join(", ")),
+        }
+    });
+    let conflicts = (record.conflicts > 0).then(|| {
+        let settled = told(record.settled, "settled");
+        let settled = settled.map(|it| format!(", {it}")).unwrap_or_default();
+        format!(
+            "in {}{settled}",
+            format_count(record.conflicts, super::CONFLICTS)
+        )
+    });
+    let all: Vec<String> = [claims, reported, conflicts]
+        .into_iter()
+        .flatten()
+        .collect();
+    crate::words::sentence(&all.join("; "))
+}
 
 pub fn close_ask(name: &str) -> String {
     format!("Close {name}?")
@@ -125,4 +178,48 @@ pub fn name_of_count(name: &str) -> Option<&'static str> {
         "brief_lines" => "lines of a brief",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_leaves_out_what_is_zero() {
+        let all = AgentRecord {
+            claims: 14,
+            verified: 12,
+            reported: 3,
+            upheld: 2,
+            dismissed: 1,
+            conflicts: 4,
+            settled: 3,
+        };
+        let of = |change: fn(&mut AgentRecord)| {
+            let mut changed = all;
+            change(&mut changed);
+            record(&changed)
+        };
+        for (told, want) in [
+            (
+                of(|_| {}),
+                "12 of 14 claims verified; 3 contradictions reported: 2 upheld, 1 dismissed; in 4 conflicts, 3 settled",
+            ),
+            (
+                of(|it| (it.reported, it.conflicts, it.claims, it.verified) = (0, 0, 1, 1)),
+                "1 of 1 claim verified",
+            ),
+            (
+                of(|it| (it.claims, it.upheld, it.settled) = (0, 0, 0)),
+                "3 contradictions reported: 1 dismissed; in 4 conflicts",
+            ),
+            (
+                of(|it| (it.claims, it.reported, it.conflicts) = (0, 0, 1)),
+                "In 1 conflict, 3 settled",
+            ),
+            (record(&AgentRecord::default()), ""),
+        ] {
+            assert_eq!(told, want);
+        }
+    }
 }

@@ -12,9 +12,10 @@ pub const READING: &str = "Loading…";
 pub const LISTED: super::Noun = ("conflict listed", "conflicts listed");
 pub const DUE: super::Noun = ("comparison", "comparisons");
 pub const NONE_OPEN: &str = "No open conflicts";
-pub const NONE_OPEN_MEANS: &str = "Two claims that cannot both hold appear here.";
-pub const NONE: &str = "No conflicts match";
-pub const NONE_MEANS: &str = "No conflicts match the filter.";
+pub const NONE_OPEN_MEANS: &str =
+    "If two claims cannot both hold, they appear here for your verdict.";
+pub const NONE: &str = "No conflicts match the filter";
+pub const NONE_POSSIBLE: &str = "No possible conflicts";
 pub const SHOW_OPEN: &str = "Show open conflicts";
 pub const NOT_READ: &str = "Select a conflict to see both claims.";
 pub const GONE: &str = "There is no such conflict here";
@@ -152,8 +153,19 @@ pub fn who_judged(status: ConflictStatus, tier: Tier, by: &str, score: Option<f6
     }
 }
 
-/// How a conflict was found, on its row.
-pub fn how_found(tier: Tier) -> &'static str {
+/// How a pair was found, on its row: by a rule; else who judged it. `by` has their names.
+pub fn how_found(status: ConflictStatus, tier: Tier, by: &str) -> String {
+    match (status, tier, by) {
+        (ConflictStatus::Possible, _, "") => NOT_JUDGED.to_owned(),
+        (ConflictStatus::Possible, _, by) | (_, Tier::Agent, by) if !by.is_empty() => {
+            format!("judged by {by}")
+        }
+        _ => how_differs(tier).to_owned(),
+    }
+}
+
+/// What a rule found, or what kind of judge said so.
+fn how_differs(tier: Tier) -> &'static str {
     match tier {
         Tier::Entity => "values differ",
         Tier::Nli => "sentences contradict",
@@ -161,7 +173,7 @@ pub fn how_found(tier: Tier) -> &'static str {
         Tier::Temporal => "times differ",
         Tier::CrossScope => "across topics",
         Tier::Llm => "judged by a model",
-        Tier::Agent => "in other words",
+        Tier::Agent => "judged by an agent or you",
     }
 }
 
@@ -257,6 +269,7 @@ pub const JUDGE_FIRST: &str = "Say first whether the claims contradict each othe
 pub const CONTRADICT: &str = "A conflict";
 pub const CONTRADICT_MEANS: &str = "It is a conflict: they contradict each other";
 pub const DONE_CONTRADICT: &str = "Confirmed: the conflict waits for your verdict";
+pub const OPEN_IT: &str = "Open";
 pub const IS_CONFLICT: &str = "This is already a conflict";
 
 /// What somebody said of a pair, as a line of its history.
@@ -275,6 +288,6 @@ pub const POSSIBLE_MEANS: &str =
 pub const UNCONFIRMED: &str =
     "Only an agent or a model says so. It does not block CI until somebody confirms it.";
 
-pub const NEAR: &str = "near each other";
+const NOT_JUDGED: &str = "not judged yet";
 pub const POSSIBLE_ONES: super::Noun = ("possible conflict", "possible conflicts");
 pub const SHOW_POSSIBLE: &str = "Show";

@@ -19,7 +19,7 @@ pub const FORGET_ALL: &str = "Agents will no longer see them. Their history is k
 pub const PROGRESS: &str = "Progress";
 pub const STOP: &str = "Stop";
 pub const UNDOING: &str = "Undoing";
-pub const UNDONE: &str = "Undone for";
+pub const UNDONE: &str = "Undone:";
 
 pub fn selected_count(count: &str) -> String {
     format!("{count} selected")

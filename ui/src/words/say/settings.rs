@@ -25,6 +25,8 @@ pub const EDITOR: &str = "Editor";
 pub const AUTOMATIC: &str = "Automatic";
 pub const COMMAND_LINE: &str = "Command line";
 pub const COMMAND_LINE_HINT: &str = "code --goto {file}:{line}";
+/// What a command line of the editor may contain beside words.
+pub const PLACEHOLDERS: [&str; 2] = ["{file}", "{line}"];
 pub const LINKS: &str = "Links";
 pub const LINKS_HERE: &str = "`engram://` links in other programs open in this window.";
 pub const LINKS_ELSEWHERE: &str = "`engram://` links in other programs do not open in Engram.";
@@ -63,8 +65,20 @@ pub fn percent(zoom: u16) -> String {
 }
 
 pub fn automatic(editor: Option<&str>) -> String {
-    let editor = editor.map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
-    format!("The command line runs without a shell. Automatic: {editor}.")
+    let [file, line] = PLACEHOLDERS;
+    let automatic = editor.map_or_else(
+        || "“Automatic” finds no editor.".to_owned(),
+        |it| format!("“Automatic” opens {it}."),
+    );
+    format!(
+        "In a command line, which runs without a shell, `{file}` and `{line}` stand for the file and the line. {automatic}"
+    )
+}
+
+/// Why a command line is not saved.
+pub fn unknown_placeholder(found: &str) -> String {
+    let [file, line] = PLACEHOLDERS;
+    format!("Not saved: there is no `{found}`. Only `{file}` and `{line}` are filled in.")
 }
 
 pub fn overruled(variable: &str) -> String {

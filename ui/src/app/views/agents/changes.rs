@@ -37,21 +37,33 @@ pub(super) fn hide_or_show(app: App) {
     let Some(row) = untrack(|| state::current_row(app)) else {
         return;
     };
-    let (what, done) = if row.agent.is_hidden {
-        (AgentEdit::Show, say::agents::SHOWN_AGAIN)
+    let what = if row.agent.is_hidden {
+        AgentEdit::Show
     } else {
-        (AgentEdit::Hide, say::agents::HIDDEN_NOW)
+        AgentEdit::Hide
     };
-    change(app, row, what, done);
+    change(app, row, what);
+}
+
+/// The notice after a change of the agent with this name.
+fn done_in_words(what: &AgentEdit, name: &str) -> String {
+    let name = words::visible(name);
+    match what {
+        AgentEdit::Rename(_) => say::agents::renamed(&name),
+        AgentEdit::Hide => say::agents::hidden_now(&name),
+        AgentEdit::Show => say::agents::shown_again(&name),
+        AgentEdit::Close => say::agents::closed_now(&name),
+    }
 }
 
 /// The undo of hiding an agent, or of showing it again.
-fn undo_of(agent: AgentId, what: &AgentEdit) -> Option<Undo> {
-    let (back, done) = match what {
-        AgentEdit::Hide => (AgentEdit::Show, say::agents::SHOWN_AGAIN),
-        AgentEdit::Show => (AgentEdit::Hide, say::agents::HIDDEN_NOW),
+fn undo_of(agent: AgentId, name: &str, what: &AgentEdit) -> Option<Undo> {
+    let back = match what {
+        AgentEdit::Hide => AgentEdit::Show,
+        AgentEdit::Show => AgentEdit::Hide,
         _ => return None,
     };
+    let done = done_in_words(&back, name);
     let take_back = move |app: App| {
         let (agent, what) = (agent.clone(), back.clone());
         async move {
@@ -60,7 +72,7 @@ fn undo_of(agent: AgentId, what: &AgentEdit) -> Option<Undo> {
             changed.map(|_| None)
         }
     };
-    let then = move |app: App, _: &str| app.frame.say(done, "");
+    let then = move |app: App, _: &str| app.frame.say(&done, "");
     Some(Undo::new(say::AGENTS, take_back, then))
 }
 
@@ -87,25 +99,26 @@ fn save_name(app: App) {
     let agents = app.views.agents;
     let name = agents.name.get_untracked().unwrap_or_default();
     if let Some(row) = untrack(|| state::current_row(app)) {
-        change(app, row, AgentEdit::Rename(name), say::agents::RENAMED);
+        change(app, row, AgentEdit::Rename(name));
     }
 }
 
 fn close(app: App) {
     if let Some(row) = untrack(|| state::current_row(app)) {
-        change(app, row, AgentEdit::Close, say::agents::CLOSED_NOW);
+        change(app, row, AgentEdit::Close);
     }
 }
 
 /// Changes the agent of a row; shows a refusal beside the agent.
-fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
-    if !app.batch.begin(done, 1) {
+fn change(app: App, row: AgentRow, what: AgentEdit) {
+    if !app.batch.begin(say::agents::CHANGING, 1) {
         return;
     }
     app.views.agents.refused.set(None);
     spawn_local(async move {
-        let agent = row.agent.handle;
-        let undo = undo_of(agent.clone(), &what);
+        let (agent, name) = (row.agent.handle, row.agent.name);
+        let undo = undo_of(agent.clone(), &name, &what);
+        let done = done_in_words(&what, &name);
         let hint = match what {
             AgentEdit::Hide => say::agents::HIDDEN_HINT,
             _ => "",
@@ -118,8 +131,8 @@ fn change(app: App, row: AgentRow, what: AgentEdit, done: &'static str) {
                 leave(app);
                 room::focus_pane(app);
                 match undo {
-                    Some(undo) => app.frame.say_all_done(done, hint, false, vec![undo]),
-                    None => app.frame.say_final(done),
+                    Some(undo) => app.frame.say_all_done(&done, hint, false, vec![undo]),
+                    None => app.frame.say_final(&done),
                 }
             }
             Err(refusal) => {

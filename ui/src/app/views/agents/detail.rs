@@ -88,6 +88,8 @@ fn view_head(agent: &AgentStatus, connections: usize, clock: Clock) -> impl Into
     let refused = u64::from(agent.refusals);
     let has_grants = agent.grants.open + agent.grants.spent > 0;
     let grants = has_grants.then(|| say::agents::grants(agent.grants.open, agent.grants.spent));
+    let record = say::agents::record(&agent.record);
+    let has_record = !record.is_empty();
     view! {
         <h2 class="claim" data-testid="agent-name">{words::visible(&agent.name)}</h2>
         <dl class="facts">
@@ -100,6 +102,10 @@ fn view_head(agent: &AgentStatus, connections: usize, clock: Clock) -> impl Into
             {fact(say::agents::LAST, agent.did.map(|_| clock.moment(agent.last_call)))}
             {fact(say::agents::STORED, Some(words::format_count(agent.stored, say::ENGRAMS)))}
         </dl>
+        <section class="stored" aria-label=say::agents::RECORD hidden=!has_record data-testid="agent-record">
+            <h3>{say::agents::RECORD}</h3>
+            <p>{record}</p>
+        </section>
         <section class="turn-spent" aria-label=turn data-testid="agent-turn">
             <h3>{turn}</h3>
             <div class="gauges">{meters}</div>

@@ -129,12 +129,17 @@ fn view_content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoVie
             {agent.did.map(|_| view! { <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time> })}
         </span>
         <span class="what">
-            <span class="did">{agent.did.map(OperationKind::act_in_words)}</span>
+            <span class="did">{agent.did.filter(is_own_act).map(OperationKind::act_in_words)}</span>
             <span class="space"></span>
             {if agent.until > clock.now { view_gauges(&agent.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
         </span>
         {view_counts(agent)}
     }
+}
+
+/// Whether the agent did it: a line of the brief reaches it with whatever it did.
+fn is_own_act(did: &OperationKind) -> bool {
+    *did != OperationKind::Reached
 }
 
 /// Whether the user closed or hid it.

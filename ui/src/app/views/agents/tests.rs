@@ -73,5 +73,5 @@ fn a_hidden_agent_is_shown_again_by_undo() {
     assert!(stage.press("z"));
     assert_eq!(changes(), [AgentEdit::Show]);
     let toast = stage.app.frame.toast.get_untracked().unwrap();
-    assert_eq!(toast.text, "Shown again");
+    assert_eq!(toast.text, "Shown again: ada");
 }

@@ -82,7 +82,7 @@ pub(super) fn Timeline(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let saved = move || {
         let saved = told.with(|it| it.as_ref().map(|(_, told)| told.saved))?;
         let files = words::format_count(saved.files, say::agents::FILES);
-        (saved.files > 0).then(|| say::agents::saved(&words::thousands(saved.tokens()), &files))
+        (saved.tokens() > 0).then(|| say::agents::saved(&words::thousands(saved.tokens()), &files))
     };
     let is_none = move || turns.with(Vec::is_empty);
     let rows = move || {

@@ -10,12 +10,14 @@ use super::{
 };
 use crate::{
     app::{
+        act,
         frame::room::{self, ToList},
         overlay::palette::keycaps,
         source::SourceCard,
         state::App,
         views::brief::state,
     },
+    commands::Act,
     words::{self, say},
 };
 
@@ -102,7 +104,7 @@ fn Bar(line: Memo<Option<BriefLine>>) -> impl IntoView {
     };
     view! {
         <div class="bar" hidden=is_none data-testid="line-bar">
-            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| VIEW.run(app, "pin")>{name}" "{keycaps(VIEW.chord("pin"))}</button>
+            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| act::perform(app, Act::Pin)>{name}" "<kbd>"P"</kbd></button>
             <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| VIEW.run(app, "edit-line")>{say::brief::EDIT}" "{keycaps(VIEW.chord("edit-line"))}</button>
             <span class="space"></span>
             <button class="plain" data-testid="line-claim" hidden=move || !has_claim.get() on:click=move |_| state::show_claim_of_line(app)>{say::brief::SHOW}</button>

@@ -12,7 +12,7 @@ mod tests;
 
 use leptos::prelude::*;
 
-pub(crate) use self::state::Brief;
+pub(crate) use self::{pins::pin_or_unpin_claim, state::Brief};
 use super::View;
 use crate::{
     app::{components::icons::Icon, frame::room, state::App},
@@ -35,7 +35,9 @@ pub(crate) static VIEW: View = View {
     pointer: state::line_pointer,
     own: Some((say::brief::TITLE, COMMANDS)),
     knows: |act| {
-        act.is_for_every_list() || act.is_of_source() || matches!(act, Act::Facets | Act::Blame)
+        act.is_for_every_list()
+            || act.is_of_source()
+            || matches!(act, Act::Facets | Act::Blame | Act::Pin)
     },
     may: state::may,
     act: state::act,
@@ -43,13 +45,6 @@ pub(crate) static VIEW: View = View {
 };
 
 static COMMANDS: &[Command] = &[
-    Command::own(
-        "pin",
-        say::brief::PIN_OR_UNPIN,
-        &["p"],
-        pins::pin_or_unpin,
-        |app| untrack(|| state::current_line(app)).is_some_and(|line| pins::can_pin(&line)),
-    ),
     Command::own(
         "line",
         say::brief::ADD,

@@ -1,13 +1,19 @@
 //! Pins, unpins and edits lines of the brief.
 
-use engram_model::{BriefLine, Pinning, Refusal, Unpinning, ask};
+use engram_model::{BriefLine, BriefOf, Pinning, Refusal, Unpinning, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state::LineDraft;
 use crate::{
-    app::{dom, frame::room, state::App, views::brief::state},
+    app::{
+        dom,
+        frame::{Undo, room},
+        reading,
+        state::App,
+        views::brief::state,
+    },
     tags::Tag,
-    words::say,
+    words::{self, say},
 };
 
 /// The id of the field for a line of the person's own.
@@ -30,8 +36,11 @@ pub(super) fn pin_or_unpin(app: App) {
     };
     match (line.pin, line.engram) {
         (Some(pin), _) => {
+            let what = line
+                .engram
+                .map_or_else(|| Pinning::Text(line.text), Pinning::Engram);
             change_pins(app, say::brief::UNPINNED_NOW, async move {
-                unpin(app, pin).await
+                unpin(app, pin).await.map(|()| Some(pin_again(what)))
             });
         }
         (None, Some(id)) => change_pins(app, say::brief::PINNED_NOW, async move {
@@ -42,6 +51,44 @@ pub(super) fn pin_or_unpin(app: App) {
             app.frame.warn(say::brief::NOT_A_CLAIM, hint);
         }
     }
+}
+
+/// Pins the open claim to everybody's brief, or unpins it there.
+pub(crate) fn pin_or_unpin_claim(app: App) {
+    let Some(engram) = untrack(|| reading::current_engram(app)) else {
+        return;
+    };
+    if !app.batch.begin(say::brief::PIN, 1) {
+        return;
+    }
+    app.reading.refused.set(None);
+    let id = engram.id;
+    spawn_local(async move {
+        let changed = async {
+            let shown = app.ask(ask::ShowBrief(BriefOf::default())).await?;
+            let mut lines = shown.brief.lines.iter();
+            let line = lines.find(|it| it.pin.is_some() && it.engram == Some(id));
+            Ok(match line.and_then(|it| it.pin) {
+                Some(number) => {
+                    unpin(app, number).await?;
+                    let undo = pin_again(Pinning::Engram(id));
+                    (say::brief::UNPINNED_NOW, Some(undo))
+                }
+                None => {
+                    let undo = pin(app, Pinning::Engram(id)).await?;
+                    (say::brief::PINNED_NOW, undo)
+                }
+            })
+        };
+        let changed: Result<(&str, Option<Undo>), Refusal> = changed.await;
+        app.batch.end();
+        app.stale.touch(Tag::Brief);
+        match changed {
+            Ok((done, Some(undo))) => app.frame.say_done(done, &words::claim(&engram), undo),
+            Ok((done, None)) => app.frame.say_final(done),
+            Err(refusal) => reading::refuse_change(app, id, refusal),
+        }
+    });
 }
 
 /// Opens the field for a line: a new one, or one that replaces a pinned line.
@@ -93,7 +140,7 @@ pub(super) fn save_draft(app: App) {
     };
     change_pins(app, done, async move {
         // Pins the new words before unpinning the old ones, since the new ones may be refused.
-        pin(app, Pinning::Text(text.clone())).await?;
+        let undo = pin(app, Pinning::Text(text.clone())).await?;
         if let Some(old) = old.and_then(|it| it.pin) {
             unpin(app, old).await?;
         }
@@ -105,12 +152,43 @@ pub(super) fn save_draft(app: App) {
             app.views.brief.draft.set(None);
             room::go_to_list(app);
         }
-        Ok(())
+        Ok(undo.filter(|_| is_new))
     });
 }
 
-async fn pin(app: App, what: Pinning) -> Result<(), Refusal> {
-    app.ask(ask::Pin(what)).await.map(|_| ())
+/// Pins; returns the undo, which unpins.
+async fn pin(app: App, what: Pinning) -> Result<Option<Undo>, Refusal> {
+    let reply = app.ask(ask::Pin(what.clone())).await?;
+    let is_it = |line: &&BriefLine| match &what {
+        Pinning::Engram(id) => line.engram == Some(*id),
+        Pinning::Text(text) => line.engram.is_none() && line.text == *text,
+    };
+    let mut pinned = reply.lines.iter().filter(|it| it.pin.is_some());
+    let number = pinned.find(is_it).and_then(|it| it.pin);
+    Ok(number.map(|number| undo_of(move |app| unpin(app, number))))
+}
+
+/// The undo of unpinning.
+fn pin_again(what: Pinning) -> Undo {
+    undo_of(move |app| {
+        let what = what.clone();
+        async move { pin(app, what).await.map(|_| ()) }
+    })
+}
+
+fn undo_of<F: Future<Output = Result<(), Refusal>> + 'static>(
+    take_back: impl Fn(App) -> F + Send + Sync + 'static,
+) -> Undo {
+    let take_back = move |app: App| {
+        let taken_back = take_back(app);
+        async move {
+            let taken_back = taken_back.await;
+            app.stale.touch(Tag::Brief);
+            taken_back.map(|()| None)
+        }
+    };
+    let then = |app: App, of: &str| app.frame.say(say::notice::UNDONE, of);
+    Undo::new(say::LINES, take_back, then)
 }
 
 /// Unpins by id: a line's number may have changed, and differs in an agent's brief.
@@ -123,7 +201,7 @@ async fn unpin(app: App, pin: u64) -> Result<(), Refusal> {
 fn change_pins(
     app: App,
     done: &'static str,
-    change: impl Future<Output = Result<(), Refusal>> + 'static,
+    change: impl Future<Output = Result<Option<Undo>, Refusal>> + 'static,
 ) {
     if !app.batch.begin(done, 1) {
         return;
@@ -134,7 +212,8 @@ fn change_pins(
         app.batch.end();
         app.stale.touch(Tag::Brief);
         match changed {
-            Ok(()) => app.frame.say_final(done),
+            Ok(Some(undo)) => app.frame.say_all_done(done, "", false, vec![undo]),
+            Ok(None) => app.frame.say_final(done),
             Err(refusal) => {
                 dom::log(&refusal.to_string());
                 app.views.brief.pin_refused.set(Some(refusal));

@@ -8,6 +8,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     VIEW,
     list::{WHOSE, line_row_id},
+    pins,
 };
 use crate::{
     app::{
@@ -160,17 +161,19 @@ pub(super) fn show_claim_of_line(app: App) {
 
 /// Runs a shared command that the brief handles in its own way; returns whether it does.
 pub(super) fn act(app: App, act: Act) -> bool {
-    let leads = act == Act::Facets;
-    if leads {
-        room::act_in_list(app, || dom::focus(WHOSE));
+    match act {
+        Act::Facets => room::act_in_list(app, || dom::focus(WHOSE)),
+        Act::Pin => pins::pin_or_unpin(app),
+        _ => return false,
     }
-    leads
+    true
 }
 
 /// Whether a shared command has something to work on in the brief.
 pub(super) fn may(app: App, act: Act) -> Option<bool> {
     let has_pointer = || untrack(|| line_pointer(app, 0)).is_some();
     Some(match act {
+        Act::Pin => untrack(|| current_line(app)).is_some_and(|it| pins::can_pin(&it)),
         Act::First | Act::Pointer | Act::Copy | Act::Blame => has_pointer(),
         Act::Open => has_pointer() && app.backend().opens_editors(),
         Act::Changes => app.reading.has_changes.get_untracked(),

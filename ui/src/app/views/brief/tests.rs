@@ -1,12 +1,23 @@
 //! What keys do in the brief.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use engram_model::{Code, Refusal, Request, Unpinning};
+use std::sync::{Arc, LazyLock};
+
+use engram_model::{Code, Engram, EngramId, Filter, Pinning, Refusal, Request, Unpinning};
 use leptos::prelude::*;
 use serde_json::json;
 
 use super::{VIEW, state};
-use crate::{app::views::stage::Stage, words::say};
+use crate::{
+    app::{
+        gallery::made_up::engrams,
+        views::{
+            feed::{self, gallery::load},
+            stage::Stage,
+        },
+    },
+    words::say,
+};
 
 #[test]
 fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
@@ -41,14 +52,16 @@ fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
 
 /// If the last change cannot be undone, the first press of the undo key says so and undoes nothing.
 #[test]
-fn undo_says_that_a_pin_is_not_undone_before_it_goes_on() {
+fn undo_pins_again_and_says_what_is_not_undone_before_it_goes_on() {
     let stage = Stage::open(&VIEW, |request| match request {
         Request::ShowBrief(_) => Ok(json!({"is": "shown", "with": {
             "most_lines": 30, "most_tokens": 800, "tokens": 20, "lines": [
                 {"text": "Ship on Friday.", "part": "pin", "pinned": true, "pin": 7, "pointers": []},
             ],
         }})),
-        Request::Unpin(_) => Ok(json!({"is": "brief", "with": {"lines": [], "tokens": 0}})),
+        Request::Unpin(_) | Request::Pin(_) => {
+            Ok(json!({"is": "brief", "with": {"lines": [], "tokens": 0}}))
+        }
         Request::Feed(_) => {
             Ok(json!({"is": "feed", "with": {"entries": [], "head": 1, "engrams": 0}}))
         }
@@ -60,6 +73,13 @@ fn undo_says_that_a_pin_is_not_undone_before_it_goes_on() {
     assert!(stage.press("p"));
     stage.settle();
     stage.asked();
+    assert!(stage.app.frame.toast.get_untracked().unwrap().undoes);
+    assert!(stage.press("z"));
+    stage.settle();
+    let again = Pinning::Text("Ship on Friday.".to_owned());
+    assert_eq!(stage.asked(), [Request::Pin(again)]);
+    assert_eq!(told().as_deref(), Some(say::notice::UNDONE));
+    stage.app.frame.say_final("Done");
     assert!(stage.press("z"));
     stage.settle();
     assert_eq!(told().as_deref(), Some(say::notice::NOT_UNDONE));
@@ -70,4 +90,65 @@ fn undo_says_that_a_pin_is_not_undone_before_it_goes_on() {
     assert_eq!(told().as_deref(), Some(say::notice::NO_UNDO));
     let toast = stage.app.frame.toast.get_untracked();
     assert!(toast.is_some_and(|it| it.is_error), "nothing was done");
+}
+
+/// The claim of the feed.
+static CLAIM: LazyLock<Arc<Engram>> = LazyLock::new(|| engrams().remove(0));
+
+/// A feed whose only claim was open when the key was pressed.
+fn toggled(answer: fn(&Request) -> Result<serde_json::Value, Refusal>) -> (Stage, EngramId) {
+    let stage = Stage::open(&feed::VIEW, answer);
+    let id = CLAIM.id;
+    load(stage.app, std::slice::from_ref(&*CLAIM), Filter::default());
+    stage.app.reading.selected.set(Some(id));
+    stage.settle();
+    stage.asked();
+    assert!(stage.press("p"));
+    stage.settle();
+    (stage, id)
+}
+
+fn brief_with(pin: Option<u64>) -> serde_json::Value {
+    let id = CLAIM.id;
+    let line = |pin: u64| json!({"text": "It holds.", "part": "pin", "pinned": true, "pin": pin, "engram": id, "pointers": []});
+    let lines: Vec<_> = pin.into_iter().map(line).collect();
+    json!({"lines": lines, "tokens": 0, "most_lines": 30, "most_tokens": 800})
+}
+
+#[test]
+fn the_same_key_pins_the_open_claim_of_a_list() {
+    let (stage, id) = toggled(|request| match request {
+        Request::ShowBrief(_) => Ok(json!({"is": "shown", "with": brief_with(None)})),
+        Request::Pin(_) | Request::Unpin(_) => {
+            Ok(json!({"is": "brief", "with": brief_with(Some(7))}))
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(stage.asked()[1..], [Request::Pin(Pinning::Engram(id))]);
+    let toast = stage.app.frame.toast.get_untracked().unwrap();
+    assert!(
+        toast.undoes && toast.text.starts_with("Pinned"),
+        "{toast:?}"
+    );
+    assert!(stage.press("z"));
+    stage.settle();
+    assert_eq!(stage.asked(), [Request::Unpin(Unpinning::Pin { pin: 7 })]);
+}
+
+#[test]
+fn a_claim_that_is_pinned_is_unpinned_and_pinned_again_by_undo() {
+    let (stage, id) = toggled(|request| match request {
+        Request::ShowBrief(_) => Ok(json!({"is": "shown", "with": brief_with(Some(7))})),
+        Request::Pin(_) | Request::Unpin(_) => {
+            Ok(json!({"is": "brief", "with": brief_with(Some(8))}))
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(
+        stage.asked()[1..],
+        [Request::Unpin(Unpinning::Pin { pin: 7 })]
+    );
+    assert!(stage.press("z"));
+    stage.settle();
+    assert_eq!(stage.asked(), [Request::Pin(Pinning::Engram(id))]);
 }

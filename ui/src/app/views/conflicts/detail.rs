@@ -152,15 +152,20 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
 /// Who judged that it is a conflict, and how sure that is, in one line: a rule, a model, or whoever
 /// said so; of a possible one, nobody yet.
 fn who_judged(conflict: &Conflict) -> String {
-    let said = conflict.judged.iter().map(|it| words::person(&it.by));
-    let mut by: Vec<String> = said.collect();
-    by.dedup();
     say::conflicts::who_judged(
         conflict.status,
         conflict.tier,
-        &by.join(", "),
+        &judges(conflict),
         conflict.score,
     )
+}
+
+/// The names of those who said something of the pair.
+pub(super) fn judges(conflict: &Conflict) -> String {
+    let said = conflict.judged.iter().map(|it| words::person(&it.by));
+    let mut by: Vec<String> = said.collect();
+    by.dedup();
+    by.join(", ")
 }
 
 fn severity_class(severity: Severity) -> &'static str {

@@ -5,7 +5,7 @@ use engram_model::{
 };
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
-use super::VIEW;
+use super::{VIEW, detail::judges};
 use crate::{
     app::{
         components::{
@@ -234,11 +234,16 @@ fn nothing(app: App) -> AnyView {
         filter_conflicts(app, |it| *it = ConflictFilter::default());
         dom::focus(dom::LIST);
     };
+    let is_possible = filter.with(|it| it.status == Listed::Possible && it.topic.is_none());
+    let (icon, title) = if is_possible {
+        (Icon::Check, say::conflicts::NONE_POSSIBLE)
+    } else {
+        (Icon::Search, say::conflicts::NONE)
+    };
     view! {
         <div class="none" data-testid="no-match">
-            <span class="sign">{Icon::Search.draw()}</span>
-            <h2>{say::conflicts::NONE}</h2>
-            <p>{say::conflicts::NONE_MEANS}</p>
+            <span class="sign">{icon.draw()}</span>
+            <h2>{title}</h2>
             <button data-testid="show-open" on:click=all>{say::conflicts::SHOW_OPEN}</button>
         </div>
     }
@@ -331,7 +336,7 @@ fn view_content(conflict: &Conflict, topic: Option<String>, clock: Clock) -> imp
             {(!is_possible).then(|| view! { <b class="severity">{say::conflicts::severity(conflict.severity)}</b> })}
             {score}
             {topic.map(|it| view! { <span class="of-topic" title=say::engram::TOPIC>{it}</span> })}
-            <span>{if is_possible { say::conflicts::NEAR } else { say::conflicts::how_found(conflict.tier) }}</span>
+            <span>{say::conflicts::how_found(conflict.status, conflict.tier, &judges(conflict))}</span>
             {state_word(conflict).map(|state| view! { <span class="chip">{state}</span> })}
         </span>
     }

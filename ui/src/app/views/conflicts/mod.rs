@@ -19,7 +19,7 @@ use leptos::prelude::*;
 
 pub(crate) use self::{
     queue::claim_after,
-    state::{Conflicts, show_conflict, show_its_conflict},
+    state::{Conflicts, show_confirmed, show_conflict, show_its_conflict},
 };
 use super::{Address, View};
 use crate::{
@@ -70,7 +70,12 @@ pub(crate) static VIEW: View = View {
             || act.is_of_source()
             || matches!(
                 act,
-                Act::Facets | Act::Extend(_) | Act::ChooseAll | Act::Choose | Act::Link
+                Act::Facets
+                    | Act::Extend(_)
+                    | Act::ChooseAll
+                    | Act::Choose
+                    | Act::Link
+                    | Act::Dispute
             )
     },
     may: state::may,

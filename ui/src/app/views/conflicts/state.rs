@@ -317,6 +317,18 @@ pub(crate) fn show_conflict(app: App, id: ConflictId) {
     room::come_forward(app);
 }
 
+/// Opens the conflict that the notice leads to, among the open ones.
+pub(crate) fn show_confirmed(app: App) {
+    let toast = app.frame.toast.get_untracked();
+    if let Some(id) = toast.and_then(|it| it.conflict) {
+        app.frame.toast.set(None);
+        app.views.conflicts.clear_chosen();
+        app.views.conflicts.filter.set(ConflictFilter::default());
+        show_conflict(app, id);
+        dom::next_frame(|| dom::focus(dom::LIST));
+    }
+}
+
 /// Opens a conflict; returns whether it was another one.
 fn select_conflict_by(app: App, id: ConflictId, adds_history: bool) -> bool {
     let all = app.views.conflicts;
@@ -385,6 +397,7 @@ pub(super) fn act(app: App, act: Act) -> bool {
         Act::Extend(by) => chosen::extend_conflicts(app, by),
         Act::ChooseAll => chosen::choose_all_conflicts(app),
         Act::Facets => room::act_in_list(app, || dom::focus(super::list::STATUS)),
+        Act::Dispute => show_confirmed(app),
         Act::Back => return leave_conflict(app),
         _ => return false,
     }
@@ -398,6 +411,9 @@ pub(super) fn may(app: App, act: Act) -> Option<bool> {
         Act::Choose | Act::First | Act::Pointer | Act::Link => is_open(),
         Act::Copy => is_open() && untrack(|| reading::current_pointer(app)).is_some(),
         Act::Open => is_open() && app.backend().opens_editors(),
+        Act::Dispute => (app.frame.toast)
+            .with_untracked(|it| it.as_ref()?.conflict)
+            .is_some(),
         Act::Changes => app.reading.has_changes.get_untracked(),
         _ => return None,
     })

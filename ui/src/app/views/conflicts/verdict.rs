@@ -123,7 +123,7 @@ pub(super) fn settle_conflict(
                         app.frame.say_done(verdict.done(), &holds, undo);
                     }
                     // `Z` must not undo an earlier step instead.
-                    None => app.frame.say_final(verdict.done()),
+                    None => app.frame.say_final_of(verdict.done(), conflict.id),
                 }
             }
             Err(refusal) => refuse_verdict(app, conflict.id, verdict, refusal),

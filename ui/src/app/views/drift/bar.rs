@@ -132,9 +132,12 @@ pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         })
     };
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
-    // If the claim contains a number, that may be what changed, so no button is highlighted.
-    let has_number = |engram: &Arc<Engram>| engram.claim.contains(|it: char| it.is_ascii_digit());
-    let may_be_outdated = move || engram.with(|it| it.as_ref().is_some_and(has_number));
+    // If the claim contains a number, that may be what changed, so no button is highlighted; nor if
+    // a conflict comes first.
+    let is_doubtful = |engram: &Arc<Engram>| {
+        !engram.conflicts.is_empty() || engram.claim.contains(|it: char| it.is_ascii_digit())
+    };
+    let may_be_outdated = move || engram.with(|it| it.as_ref().is_some_and(is_doubtful));
     view! {
         <SuggestionButton engram />
         <button class:primary=move || !is_suggested() && !may_be_outdated() data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, ClaimAction::Confirm)>{say::review::YES}" "<kbd>"Y"</kbd></button>

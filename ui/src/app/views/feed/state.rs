@@ -329,7 +329,10 @@ fn list_and_read(app: App, why: Relisting) {
     }
     let number = app.list.begin();
     let filter = untrack(|| views::asked_filter(app));
-    let rows = app.list.feed.with_untracked(|feed| feed.iter().count());
+    let (rows, was_answer) = app
+        .list
+        .feed
+        .with_untracked(|feed| (feed.iter().count(), feed.ranked().is_some()));
     let most = if why == Relisting::InPlace { rows } else { 0 };
     spawn_local(async move {
         match pages::read_first(app, most).await {
@@ -343,9 +346,10 @@ fn list_and_read(app: App, why: Relisting) {
                     connection::reconnect(app);
                 }
                 if why != Relisting::InPlace {
-                    // A list by topic has no newest end to follow.
-                    let is_by_topic = untrack(|| is_by_topic(app));
-                    app.list.show_top(is_by_topic && why == Relisting::Chosen);
+                    // A list by topic has no newest end to follow, and after a search, what the
+                    // person found stays in view.
+                    let keeps_open = was_answer || untrack(|| is_by_topic(app));
+                    app.list.show_top(keeps_open && why == Relisting::Chosen);
                 }
                 read_listed(app, why);
                 let found = app.list.feed.with_untracked(|feed| feed.rows().len()) as u64;

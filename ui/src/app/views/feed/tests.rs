@@ -14,7 +14,7 @@ use super::{
     state::{self, listed_rows},
 };
 use crate::{
-    app::{gallery::made_up::engrams, views::stage::Stage},
+    app::{gallery::made_up::engrams, reading, views::stage::Stage},
     feed::EngramList,
 };
 
@@ -54,6 +54,9 @@ fn answer(request: &Request) -> Result<Value, Refusal> {
             let found = all.iter().find(|it| it.id == *id).unwrap();
             Ok(json!({"is": "engram", "with": **found}))
         }
+        Request::Forget(id) => Ok(json!({"is": "closed", "with": {
+            "id": id, "seq": 101, "pending": [], "redacted": false,
+        }})),
         Request::Status => Err(Refusal::new(Code::StoreGone, "gone", "")),
         other => panic!("{other:?}"),
     }
@@ -150,4 +153,35 @@ fn a_list_that_is_read_again_in_place_scrolls_nowhere() {
     state::list_anew(stage.app);
     stage.settle();
     assert_ne!(scrolled(), before);
+}
+
+#[test]
+fn what_a_search_found_stays_in_view_after_it() {
+    let stage = Stage::open(&VIEW, answer);
+    load(stage.app, &ALL, Filter::default());
+    let keeps_open = || stage.app.list.scroll_to_top.get_untracked().1;
+    search(&stage, "how do retries back off");
+    let found = open_engram(&stage);
+    search(&stage, "");
+    assert_eq!(open_engram(&stage), found);
+    assert!(keeps_open());
+    // Without a search, another filter begins at the newest end.
+    state::list_chosen(stage.app);
+    stage.settle();
+    assert!(!keeps_open());
+}
+
+#[test]
+fn after_a_claim_is_forgotten_the_next_opens() {
+    let stage = Stage::open(&VIEW, answer);
+    load(stage.app, &ALL, Filter::default());
+    state::select_newest(stage.app);
+    stage.settle();
+    let all = rows(&stage);
+    assert!(stage.press("Delete"));
+    reading::close_confirmed(stage.app);
+    stage.settle();
+    assert_eq!(open_engram(&stage), Some(all[1]));
+    let toast = stage.app.frame.toast.get_untracked().unwrap();
+    assert!(toast.undoes, "{toast:?}");
 }

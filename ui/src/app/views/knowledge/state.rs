@@ -57,13 +57,15 @@ pub(super) fn told(app: App, stretch: Stretch) -> String {
     say::knowledge::stretch(&clock.moment(from), &end)
 }
 
-/// Zooms, where what the person looks at keeps its place: the open claim, else now, else the
-/// middle.
+/// Zooms, where what the person looks at keeps its place: now, if the open claim holds or none is
+/// open; else the open claim, else the middle.
 pub(super) fn zoom(app: App, factor: f64) {
     let stretch = stretch_now(app);
     let now = app.clock.get_untracked().now.as_second();
     let open = untrack(|| reading::current_engram(app)).map(|it| Bar::of(&it));
-    let open = open.and_then(|bar| {
+    let holds = |bar: &Bar| bar.from <= now && bar.to.is_none_or(|to| to > now);
+    let is_now_open = stretch.has(now) && open.as_ref().is_some_and(holds);
+    let open = open.filter(|_| !is_now_open).and_then(|bar| {
         let (from, to) = (bar.from, bar.to.unwrap_or(now));
         let [from, to] = [from, to].map(|it| it.clamp(stretch.at(0.0), stretch.at(1.0)));
         let middle = from + (to - from) / 2;

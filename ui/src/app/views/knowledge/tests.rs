@@ -182,6 +182,8 @@ fn keys_move_through_time_and_the_open_claim_is_followed() {
         assert!(stage.press("+"));
     }
     assert!(on_screen(&ALL[3]) && !on_screen(&ALL[0]));
+    let now = stage.app.clock.get_untracked().now.as_second();
+    assert!(stretch(&stage).has(now), "the open claim holds now");
     let close = stretch(&stage);
     assert!(stage.press("ArrowLeft"));
     assert!(stretch(&stage).from() < close.from());

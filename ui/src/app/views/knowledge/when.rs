@@ -3,6 +3,7 @@
 use engram_model::Filter;
 use jiff::Timestamp;
 use leptos::{ev, prelude::*};
+use web_sys::HtmlInputElement;
 
 use super::VIEW;
 use crate::{
@@ -76,12 +77,16 @@ pub(crate) fn When() -> impl IntoView {
             show_then(app, Some(at));
         }
     };
-    let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Escape" | "Enter" => {
-            event.prevent_default();
-            room::go_to_list(app);
+    let leave = move |event: ev::KeyboardEvent| {
+        let is_partial = || dom::target(&event).is_some_and(|it| is_partial(&it));
+        match event.key().as_str() {
+            "Enter" if is_partial() => app
+                .frame
+                .warn(say::knowledge::PARTIAL, say::knowledge::PARTIAL_HINT),
+            "Escape" | "Enter" => room::go_to_list(app),
+            _ => return,
         }
-        _ => {}
+        event.prevent_default();
     };
     view! {
         <div class="when" class:past=is_past role="region" aria-label=say::knowledge::WHEN data-testid="when">
@@ -94,12 +99,18 @@ pub(crate) fn When() -> impl IntoView {
                 <button class="primary" data-testid="to-now" on:click=move |_| show_now(app)>{say::knowledge::BACK}" "<kbd>"⇧ T"</kbd></button>
             })}
             <label><span class="go">{say::knowledge::AT}</span>
-                <input id=FIELD type="datetime-local" step="1" data-testid="held-at" class:empty=move || !is_past.get()
-                    max=latest prop:value=move || value().unwrap_or_default() on:change=choose on:keydown=leave /></label>
+                <span class="time"><input id=FIELD type="datetime-local" step="1" data-testid="held-at" class:empty=move || !is_past.get()
+                    max=latest prop:value=move || value().unwrap_or_default() on:change=choose on:keydown=leave />
+                <span class="example" aria-hidden="true">{say::knowledge::EXAMPLE}</span></span></label>
             {move || (!is_past.get()).then(|| view! { <kbd>"T"</kbd> })}
             <Shape />
         </div>
     }
+}
+
+/// Whether some parts of a field for a time have a value, and some have none.
+fn is_partial(field: &HtmlInputElement) -> bool {
+    field.value().is_empty() && field.matches(":invalid").unwrap_or(false)
 }
 
 /// The choice between the list and the timeline.
