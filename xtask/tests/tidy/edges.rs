@@ -413,6 +413,7 @@ const LEADS: &[(&str, &[&str])] = &[
         "conflicts",
         &[
             "act.rs",
+            "overlay/mod.rs",
             "overlay/steps.rs",
             "reading/detail.rs",
             "reading/history.rs",
@@ -420,6 +421,7 @@ const LEADS: &[(&str, &[&str])] = &[
             "views/today/state.rs",
         ],
     ),
+    ("brief", &["act.rs"]),
     (
         "drift",
         &["act.rs", "reading/detail.rs", "views/today/state.rs"],
