@@ -329,7 +329,8 @@ pub struct ConflictsReply {
     #[serde(default)]
     pub due: u64,
     /// Grouped by the topic of the newer side, the group with the worst conflict first. In a group,
-    /// the worst come first, then the newest.
+    /// the worst come first, then the newest. Possible ones: the nearest first, those that somebody
+    /// called compatible last.
     pub conflicts: Vec<Conflict>,
     /// How many more follow this page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -57,7 +57,7 @@ pub(crate) fn list_conflicts(
     let after = filter
         .after
         .as_deref()
-        .map(ConflictPlace::parse)
+        .map(|text| ConflictPlace::parse(text, filter.status))
         .transpose()?;
     let agent = cx.agent()?.map(|agent| &agent.handle);
     cx.engine.store.read::<_, Refusal>(|tx| {
@@ -79,7 +79,7 @@ pub(crate) fn list_conflicts(
                 reply.next = last.map(ConflictPlace::to_string);
                 break;
             }
-            let pair = tx.conflict(place.id)?;
+            let pair = tx.conflict(place.id())?;
             let found = pair.map_or(Ok(None), |pair| {
                 visible_conflict(tx, pair, &visibility, clock)
             })?;
@@ -206,51 +206,87 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
 }
 
 /// The pattern of a `ConflictPlace` as a text: two severities, the place of an entry, an id, and
-/// a topic.
-pub const CONFLICT_PLACE: &str =
-    r"^(low|medium|high)\.(low|medium|high)\.[0-9]{1,18}\.[0-7][0-9A-HJKMNP-TV-Z]{25}\.";
+/// a topic; of a possible conflict, whether it was called compatible, its score, and an id.
+pub const CONFLICT_PLACE: &str = r"^((low|medium|high)\.(low|medium|high)\.[0-9]{1,18}\.[0-7][0-9A-HJKMNP-TV-Z]{25}\.|(true|false)\.[0-9]{1,20}\.[0-7][0-9A-HJKMNP-TV-Z]{25}$)";
 
-/// A sort key for the list: by the topic of the newer side, starting with the topic that has the
-/// worst conflict; within a topic worst first, then newest first.
+/// A sort key for the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ConflictPlace {
-    worst: Reverse<Severity>,
-    topic: String,
-    severity: Reverse<Severity>,
-    first: Reverse<u64>,
-    id: ConflictId,
+enum ConflictPlace {
+    /// By the topic of the newer side, starting with the topic that has the worst conflict; within
+    /// a topic worst first, then newest first.
+    OfTopic {
+        worst: Reverse<Severity>,
+        topic: String,
+        severity: Reverse<Severity>,
+        first: Reverse<u64>,
+        id: ConflictId,
+    },
+    /// Of a possible conflict: the nearest first, those that somebody called compatible last.
+    ByNearness {
+        is_called_compatible: bool,
+        /// The bits of the score: numbers that are not negative are ordered as their bits are.
+        score: Reverse<u64>,
+        id: ConflictId,
+    },
 }
 
 impl std::fmt::Display for ConflictPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            worst,
-            topic,
-            severity,
-            first,
-            id,
-        } = self;
-        write!(f, "{}.{}.{}.{id}.{topic}", worst.0, severity.0, first.0)
+        match self {
+            Self::OfTopic {
+                worst,
+                topic,
+                severity,
+                first,
+                id,
+            } => write!(f, "{}.{}.{}.{id}.{topic}", worst.0, severity.0, first.0),
+            Self::ByNearness {
+                is_called_compatible,
+                score,
+                id,
+            } => write!(f, "{is_called_compatible}.{}.{id}", score.0),
+        }
     }
 }
 
 impl ConflictPlace {
-    fn parse(text: &str) -> Result<Self, Refusal> {
+    fn near(one: &ListedConflict) -> Self {
+        Self::ByNearness {
+            is_called_compatible: one.is_called_compatible,
+            score: Reverse(one.score.max(0.0).to_bits()),
+            id: one.id,
+        }
+    }
+
+    fn id(&self) -> ConflictId {
+        match self {
+            Self::OfTopic { id, .. } | Self::ByNearness { id, .. } => *id,
+        }
+    }
+
+    fn parse(text: &str, listed: Listed) -> Result<Self, Refusal> {
         let mut parts = text.splitn(5, '.');
         let mut next = || parts.next().unwrap_or_default();
         let mut parsed = || {
-            Some(Self {
-                worst: Reverse(next().parse().ok()?),
-                severity: Reverse(next().parse().ok()?),
-                first: Reverse(next().parse().ok()?),
-                id: next().parse().ok()?,
-                topic: next().to_owned(),
+            Some(match listed {
+                Listed::Possible => Self::ByNearness {
+                    is_called_compatible: next().parse().ok()?,
+                    score: Reverse(next().parse().ok()?),
+                    id: next().parse().ok()?,
+                },
+                _ => Self::OfTopic {
+                    worst: Reverse(next().parse().ok()?),
+                    severity: Reverse(next().parse().ok()?),
+                    first: Reverse(next().parse().ok()?),
+                    id: next().parse().ok()?,
+                    topic: next().to_owned(),
+                },
             })
         };
         parsed().ok_or_else(|| {
             Refusal::new(
                 Code::SchemaInvalid,
-                "`after` is not the `next` of any page",
+                "`after` is not the `next` of any page of this list",
                 "Pass the previous page's `next` unchanged, or omit it to start at the top.",
             )
         })
@@ -293,12 +329,17 @@ fn sorted_places(
     clock: Timestamp,
 ) -> Result<Vec<ConflictPlace>, Refusal> {
     let found = listed_conflicts(tx, project, filter, visibility, clock)?;
+    if filter.status == Listed::Possible {
+        let mut places: Vec<ConflictPlace> = found.iter().map(ConflictPlace::near).collect();
+        places.sort_unstable();
+        return Ok(places);
+    }
     let mut worst: HashMap<&str, Severity> = HashMap::new();
     for one in &found {
         let known = worst.entry(&one.topics[0]).or_insert(one.severity);
         *known = (*known).max(one.severity);
     }
-    let place = |one: &ListedConflict| ConflictPlace {
+    let place = |one: &ListedConflict| ConflictPlace::OfTopic {
         worst: Reverse(
             worst
                 .get(one.topics[0].as_str())

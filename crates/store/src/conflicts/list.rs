@@ -10,7 +10,7 @@ use super::severity;
 use crate::{Reader, Result, journal::parse_id, tables::NOT_OVER};
 
 /// The values by which a list of conflicts is sorted and counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ListedConflict {
     /// The conflict.
     pub id: ConflictId,
@@ -22,7 +22,17 @@ pub struct ListedConflict {
     pub topics: [String; 2],
     /// Whether the user let it pass the gate, at the severity that it had then.
     pub is_allowed: bool,
+    /// Of a possible conflict: how near its sides are; 0 for the others.
+    pub score: f64,
+    /// Of a possible conflict: whether somebody said that both sides can hold.
+    pub is_called_compatible: bool,
 }
+
+/// SQL: how near the sides of a possible conflict are, and whether somebody called them compatible.
+const NEARNESS: &str = "CASE WHEN conflict.status = 'possible' THEN
+     (SELECT body ->> '$.score' FROM journal WHERE seq = conflict.last) END,
+   conflict.status = 'possible' AND EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
+     WHERE subject = conflict.id AND kind = 'judged' AND body ->> '$.verdict' = 'compatible')";
 
 /// SQL: a version that satisfies `seen` holds on this side of the conflict `of`.
 fn holds(of: &str, side: &str, seen: &str) -> String {
@@ -107,7 +117,7 @@ impl Reader<'_> {
         self.0
             .prepare_cached(&format!(
                 "SELECT conflict.id, conflict.severity, conflict.first, newer.topic, older.topic,
-                   conflict.allowed IS NOT NULL
+                   conflict.allowed IS NOT NULL, {NEARNESS}
                  FROM conflict LEFT JOIN engram AS newer ON newer.id = conflict.newer
                    LEFT JOIN engram AS older ON older.id = conflict.older
                  WHERE conflict.project = ?1
@@ -130,6 +140,8 @@ impl Reader<'_> {
                         first: row.get::<_, i64>(2)? as u64,
                         topics: [topic(3)?.unwrap_or_default(), topic(4)?.unwrap_or_default()],
                         is_allowed: row.get(5)?,
+                        score: row.get::<_, Option<f64>>(6)?.unwrap_or_default(),
+                        is_called_compatible: row.get(7)?,
                     })
                 },
             )?

@@ -1,15 +1,15 @@
 //! What agents and people say of claims that are near each other: who may say it, and what follows.
 
 use engram_model::{
-    Caller, Code, Conflict, ConflictId, ConflictStatus, Gate, How, Listed, PairVerdict, Refusal,
-    Resolve, ResolveReply, Settle, Severity, Tier, ask,
+    Caller, Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, Gate, How, Listed,
+    PairVerdict, Refusal, Resolve, ResolveReply, Settle, Severity, Tier, ask,
 };
 
 use crate::fixture::{
     Asked, Sandbox, USER,
     agents::{agent_named, open_agent},
     conflicts::list_conflicts,
-    draft, refused,
+    draft, on_topic, refused,
 };
 
 const PORT: &str = "The relay service listens on port 8080 behind the proxy.";
@@ -202,6 +202,79 @@ fn both_can_hold() {
     at.settle(&USER, id, Settle::Undo).unwrap();
     assert_eq!(listed(&at, Listed::Possible).len(), 1);
     assert!(listed(&at, Listed::Open).is_empty());
+}
+
+/// The nearest come first, whatever their topics, and those called compatible last, over all pages.
+#[test]
+fn possible_conflicts_are_listed_by_nearness_over_all_pages() {
+    let at = Sandbox::open_new();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    for (topic, one, other) in [
+        (
+            "a",
+            "The mailer keeps a queue of letters in memory.",
+            "Letters of the mailer are in a file.",
+        ),
+        ("b", PORT, SOCKET),
+        (
+            "c",
+            "The cache of the parser holds whole trees.",
+            "The parser has a cache of tokens, never of trees.",
+        ),
+        (
+            "d",
+            "Backups of the ledger are made at night.",
+            "The ledger has backups, made on each deploy.",
+        ),
+    ] {
+        at.put(&ada, on_topic(topic, one)).unwrap();
+        at.put(&bob, on_topic(topic, other)).unwrap();
+    }
+    let listed = || {
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let filter = ConflictFilter {
+                status: Listed::Possible,
+                limit: Some(1),
+                after,
+                ..ConflictFilter::default()
+            };
+            let page = at.0.ask(&USER, ask::Conflicts(filter)).unwrap();
+            found.extend(page.conflicts);
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return found,
+            }
+        }
+    };
+    let all = listed();
+    assert!(all.len() >= 3, "{all:?}");
+    assert!(
+        all.is_sorted_by(|one, other| one.score >= other.score),
+        "{all:?}"
+    );
+    judge(&at, &bob, all[0].id, PairVerdict::Compatible).unwrap();
+    let mut ids: Vec<ConflictId> = all.iter().map(|it| it.id).collect();
+    ids.rotate_left(1);
+    let now: Vec<ConflictId> = listed().iter().map(|it| it.id).collect();
+    assert_eq!(now, ids);
+    let wrong = ConflictFilter {
+        after: at
+            .0
+            .ask(
+                &USER,
+                ask::Conflicts(ConflictFilter {
+                    status: Listed::Possible,
+                    limit: Some(1),
+                    ..ConflictFilter::default()
+                }),
+            )
+            .unwrap()
+            .next,
+        ..ConflictFilter::default()
+    };
+    refused(at.0.ask(&USER, ask::Conflicts(wrong)), Code::SchemaInvalid);
 }
 
 #[test]
