@@ -352,6 +352,10 @@ pub struct Rewording {
     /// The evidence that was edited or deleted, as the user saw it. Any other keeps its pin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenEvidence>,
+    /// The pointers, as stored, that do not show the new words, which the new version leaves out; at
+    /// least one must stay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
 }
 
 /// Evidence that was edited or deleted, as the user saw it in the working tree.

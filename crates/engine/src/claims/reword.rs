@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Stores the new words. Evidence that the user saw edited is pinned as it is now; evidence that
-/// the user saw deleted is left out. Without any evidence left, the claim points to the event of
+/// the user saw deleted or dropped is left out. Without any evidence left, the claim points to the event of
 /// making it.
 pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<PutReply, Refusal> {
     let engram = read::find_version(cx, rewording.id)?;
@@ -23,13 +23,17 @@ pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<Put
         claim: rewording.claim,
         ..engram.draft()
     };
-    if rewording.seen.is_empty() {
+    if rewording.seen.is_empty() && rewording.dropped.is_empty() {
         return put::put_claim(cx, draft, None, Occasion::Said);
     }
+    refuse_dropping(&engram.pointers, &rewording.dropped)?;
     let found = repin_pointers(cx, &engram)?;
     let mut pointers = Vec::with_capacity(found.len());
     for ((found, pinned), kept) in found.into_iter().zip(&engram.pointers).zip(draft.pointers) {
         let text = pinned.to_string();
+        if rewording.dropped.contains(&text) {
+            continue;
+        }
         let seen = rewording.seen.iter().find(|it| it.pointer == text);
         match (seen.map(|it| it.digest.as_deref()), found) {
             (None, _) => pointers.push(kept),
@@ -49,6 +53,26 @@ pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<Put
         return put::commit_claim(cx, draft, None, &[]);
     }
     put::put_claim(cx, draft, None, Occasion::Said)
+}
+
+/// Refuses to drop all evidence, or evidence that the claim does not have.
+fn refuse_dropping(pointers: &[Pointer], dropped: &[String]) -> Result<(), Refusal> {
+    let stored: Vec<String> = pointers.iter().map(Pointer::to_string).collect();
+    if let Some(other) = dropped.iter().find(|it| !stored.contains(it)) {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("the claim has no source {other}"),
+            "Pass its pointers as the claim shows them.",
+        ));
+    }
+    if !stored.is_empty() && stored.iter().all(|it| dropped.contains(it)) {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "a correction that drops every source has no evidence",
+            "Keep one source, or forget the claim and store another.",
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses a pointer to lines that are not those that the user saw.

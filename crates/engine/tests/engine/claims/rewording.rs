@@ -3,12 +3,12 @@
 use std::fs;
 
 use engram_model::{
-    Code, Engram, EngramId, Evidence, PointerInput, PointerType, Reading, Refusal, Rewording,
-    SeenEvidence, SpanNow, ask,
+    Code, Draft, Engram, EngramId, Evidence, PointerInput, PointerType, Reading, Refusal,
+    Rewording, SeenEvidence, SpanNow, ask,
 };
 
 use crate::fixture::{
-    Asked, Sandbox, USER,
+    Asked, POINTER, Sandbox, USER, draft,
     evidence::{SPAN, Tree, claim_citing, health_of, line_of},
 };
 
@@ -28,6 +28,7 @@ fn reword(at: &Asked, id: EngramId, seen: &[SeenEvidence]) -> Result<Engram, Ref
         id,
         claim: "The value is 4096.".to_owned(),
         seen: seen.to_vec(),
+        dropped: Vec::new(),
     };
     let stored = at.0.ask(&USER, ask::Reword(Box::new(rewording)))?;
     Ok(*at.get(&USER, stored.id).unwrap())
@@ -87,6 +88,56 @@ fn lines_that_changed_again_or_were_not_seen_are_not_pinned() {
     let unseen = reword(&at, id, &[]).unwrap();
     let standing = health_of(&at, unseen.id).standing;
     assert_eq!(standing, Evidence::NeedsReverification);
+}
+
+/// Evidence that does not show the new words is left out; one that was not stored, and all of it, is
+/// refused.
+#[test]
+fn a_correction_drops_evidence_that_no_longer_shows_it() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    let tree = Tree(sandbox.path("repo"));
+    let both = Draft {
+        pointers: vec![
+            PointerInput::Text(SPAN.to_owned()),
+            PointerInput::Text(POINTER.to_owned()),
+        ],
+        ..draft("The value is 42.")
+    };
+    let id = at.put(&USER, both).unwrap().id;
+    tree.replace("src/lib.rs", "value_42", "fresh_42");
+    let (seen, _) = seen_now(&at, id);
+    let stored: Vec<String> = at
+        .get(&USER, id)
+        .unwrap()
+        .pointers
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let reword = |seen: &[SeenEvidence], dropped: &[String]| {
+        let rewording = Rewording {
+            id,
+            claim: "The value is fresh.".to_owned(),
+            seen: seen.to_vec(),
+            dropped: dropped.to_vec(),
+        };
+        at.0.ask(&USER, ask::Reword(Box::new(rewording)))
+    };
+    for (dropped, why) in [
+        (stored.clone(), "nothing is left"),
+        (vec![SPAN.to_owned()], "it is not stored so"),
+    ] {
+        let refusal = reword(&[], &dropped).unwrap_err();
+        assert_eq!(refusal.code, Code::SchemaInvalid, "{why}: {refusal}");
+    }
+    assert!(at.get(&USER, id).unwrap().valid_until.is_none());
+    let corrected = reword(&[seen], &stored[1..]).unwrap().id;
+    let left = at.get(&USER, corrected).unwrap().pointers;
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(
+        left[0].label(),
+        at.get(&USER, id).unwrap().pointers[0].label()
+    );
 }
 
 #[test]

@@ -57,6 +57,7 @@ fn a_claim_of_another_repository_is_read_and_not_changed() {
         Request::Pin(Pinning::Engram(id)),
         Request::Promote(engram_model::Promote { id, scope: None }),
         Request::Reword(Box::new(Rewording {
+            dropped: Vec::new(),
             id,
             claim: "It was there.".to_owned(),
             seen: Vec::new(),
