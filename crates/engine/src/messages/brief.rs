@@ -18,7 +18,7 @@ use crate::{
     },
     decide,
     evidence::health::stored_health,
-    messages::reached,
+    messages::{answers, reached},
 };
 use engram_gateway::{
     BriefCandidate, BriefLinePin, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin,
@@ -398,7 +398,7 @@ pub(super) fn candidates_of(
         let health = stored_health(tx, &engram, &worktree, is_looked_at)?;
         // Only the user is shown answers as such: for agents, they are claims like any other.
         let answers = if run.is_none() {
-            answered_todo(tx, &engram)?
+            answers::answered_todo(tx, &engram, cx.engine.world.now())?
         } else {
             None
         };
@@ -410,18 +410,6 @@ pub(super) fn candidates_of(
         })
     };
     found.into_iter().map(candidate).collect()
-}
-
-/// The words of the user's to-do that a version of an agent answers, as itself or by correcting an
-/// answer.
-fn answered_todo(tx: &Reader<'_>, engram: &Engram) -> Result<Option<String>, Refusal> {
-    if engram.agent.is_none() || engram.supersedes.is_none() || engram.kind == Kind::Todo {
-        return Ok(None);
-    }
-    let versions = tx.lineage(engram.lineage_id)?.into_iter();
-    let mut earlier = versions.filter(|it| it.seq < engram.seq);
-    let todo = earlier.find(|it| it.kind == Kind::Todo && it.agent.is_none());
-    Ok(todo.map(|it| it.claim))
 }
 
 /// What each agent with an open turn has spent, and its limits; for the user, only of those that have

@@ -1,5 +1,6 @@
 //! Messages between parents and children, the shared brief, and the hooks of an orchestrator.
 
+mod answers;
 pub(crate) mod brief;
 pub(crate) mod hooks;
 pub(crate) mod message;

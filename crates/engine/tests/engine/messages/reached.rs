@@ -2,7 +2,7 @@
 
 use engram_model::{
     AnswerQuality, BriefPart, BudgetOf, Caller, Code, DenyAnswer, Deref, Draft, Durability,
-    GrantAnswer, Kind, MemoryOp, Pinning, PointerInput, PutReply, Scope, ask,
+    GrantAnswer, Kind, MemoryOp, Pinning, PointerInput, PutReply, Scope, Settle, ask,
 };
 
 use crate::fixture::{Asked, POINTER, Sandbox, USER, correction_of, draft, refused};
@@ -141,6 +141,63 @@ fn an_answer_stands_beside_the_claim_that_its_todo_asked_about() {
         .unwrap();
     let now = engine.0.ask(&USER, ask::Get(newer.id)).unwrap();
     assert_eq!(now.answer, None);
+}
+
+/// The user is shown an answer as one until they have judged it, but for a week at most.
+#[test]
+fn an_answer_leaves_the_todos_once_it_is_judged_or_a_week_old() {
+    type Judge = fn(&Asked, &PutReply, &PutReply);
+    const PORT: &str = "The relay listens on port 8080.";
+    const MOVED: &str = "The relay listens on port 9090.";
+    let judges: [(&str, Judge); 8] = [
+        ("confirmed", |at, _, answer| {
+            at.0.ask(&USER, ask::Repin(answer.id)).unwrap();
+        }),
+        ("corrected", |at, _, answer| {
+            let words = "The relay listens on port 9191.";
+            at.put(&USER, correction_of(answer.lineage_id, words))
+                .unwrap();
+        }),
+        ("forgotten", |at, _, answer| {
+            at.forget(&USER, answer.id).map(drop).unwrap()
+        }),
+        ("the claim confirmed", |at, claim, _| {
+            at.0.ask(&USER, ask::Repin(claim.id)).unwrap();
+        }),
+        ("the claim corrected", |at, claim, _| {
+            let words = "The relay listens on a socket.";
+            at.put(&USER, correction_of(claim.lineage_id, words))
+                .unwrap();
+        }),
+        ("the claim forgotten", |at, claim, _| {
+            at.forget(&USER, claim.id).map(drop).unwrap();
+        }),
+        ("settled", |at, _, answer| {
+            let conflict = answer.findings.iter().find_map(|it| it.conflict);
+            at.settle(&USER, conflict.unwrap(), Settle::Dismiss)
+                .unwrap();
+        }),
+        ("a week passes", |_, _, _| {}),
+    ];
+    for (what, judge) in judges {
+        let sandbox = Sandbox::new();
+        let at = sandbox.open();
+        let ada = at.agent("ada");
+        let claim = at.put(&USER, draft(PORT)).unwrap();
+        let todo = at.0.ask(&USER, ask::Reverify(claim.id)).unwrap();
+        let answer = at.put(&ada, correction_of(todo.lineage_id, MOVED)).unwrap();
+        let is_shown = || {
+            let lines = at.0.ask(&USER, ask::Brief).unwrap().lines;
+            lines.iter().any(|it| it.text.contains(", answering "))
+        };
+        sandbox.clock.turn(6 * 86_400);
+        assert!(is_shown(), "{what}");
+        judge(&at, &claim, &answer);
+        if what == "a week passes" {
+            sandbox.clock.turn(2 * 86_400);
+        }
+        assert!(!is_shown(), "{what}");
+    }
 }
 
 /// One to-do, one answer: a second agent learns of the first, and replaces it only by its own id.
