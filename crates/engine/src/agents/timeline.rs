@@ -34,6 +34,7 @@ const LISTED_KINDS: &[OperationKind] = &[
     OperationKind::Sent,
     OperationKind::Stored,
     OperationKind::Conflicted,
+    OperationKind::Resolved,
     OperationKind::Refused,
 ];
 
@@ -147,6 +148,16 @@ fn act_of(
             },
         ),
         Operation::Conflicted(found) => (None, ActOf::Contradicted { conflict: found.id }),
+        Operation::Resolved(ruling) => {
+            let ended = ruling.closed.iter().map(|id| tx.engram(*id));
+            let ended = ended.collect::<Result<Vec<_>, _>>()?;
+            let what = ActOf::Settled {
+                conflict: ruling.id,
+                how: ruling.how,
+                ended: ended.into_iter().flatten().map(|it| it.claim).collect(),
+            };
+            (None, what)
+        }
         Operation::Stored(stored) if tx.reported_by(stored.lineage_id)?.is_none() => {
             let Some(kept) = tx.engram(stored.id)? else {
                 return Ok(None);

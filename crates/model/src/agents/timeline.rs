@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Code, ConflictId, EngramId, Figure};
+use crate::{AgentId, Code, ConflictId, EngramId, Figure, How};
 
 /// Selects agents: the connections of one client, or one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +90,17 @@ pub enum ActOf {
     Contradicted {
         /// The conflict.
         conflict: ConflictId,
+    },
+    /// It settled a conflict, or undid its verdict.
+    Settled {
+        /// The conflict.
+        conflict: ConflictId,
+        /// How; absent if it undid a verdict.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<How>,
+        /// The claims that this ended, in their words as of now.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ended: Vec<String>,
     },
 }
 

@@ -198,7 +198,7 @@ enum Mark {
 }
 
 impl OperationKind {
-    /// What an agent did that caused such an entry, for people; empty for what agents do not cause.
+    /// What an agent did that caused such an entry, for people; empty for bookkeeping.
     pub fn act_in_words(self) -> &'static str {
         match self {
             Self::Stored => "stored a claim",
@@ -221,7 +221,20 @@ impl OperationKind {
             Self::Reached => "got a line of the brief",
             Self::Conflicted => "contradicted a claim",
             Self::Judged => "judged a possible conflict",
-            _ => "",
+            Self::Resolved => "settled a conflict",
+            Self::Allowed => "let a conflict pass the gate",
+            Self::Unlisted => "removed claims",
+            Self::Redacted => "erased a claim",
+            Self::Anchored => "checked evidence",
+            Self::Located
+            | Self::Admitted
+            | Self::Kept
+            | Self::Counted
+            | Self::Served
+            | Self::Unsent
+            | Self::Carried
+            | Self::Recovered
+            | Self::Proposed => "",
         }
     }
 

@@ -211,3 +211,10 @@ fn record(
         ..record.into()
     }
 }
+
+#[test]
+fn each_operation_that_readers_see_is_an_act_in_words() {
+    for kind in OperationKind::ALL.iter().filter(|it| it.is_told()) {
+        assert!(!kind.act_in_words().is_empty(), "{kind}");
+    }
+}

@@ -1,12 +1,15 @@
 //! What the user is shown of what an agent did.
 
-use engram_model::{ActOf, AgentId, Code, Deref, PointerInput, Timeline, TimelineOf, ask};
+use engram_model::{
+    ActOf, AgentId, Code, Deref, How, OperationKind, PointerInput, Settle, Timeline, TimelineOf,
+    ask,
+};
 
 use super::read_requests::request;
 use crate::fixture::{
-    Asked, POINTER, Sandbox, USER,
+    Asked, LONG, POINTER, SHORT, Sandbox, USER,
     agents::{MINUTE, agent_named, grant_wanted, issue_grant, open_family, read},
-    on_topic, refused,
+    handle_of, on_topic, refused,
 };
 
 fn timeline(engine: &Asked, agents: &[&str]) -> Timeline {
@@ -27,6 +30,7 @@ fn kinds(timeline: &Timeline) -> Vec<&'static str> {
         ActOf::Asked { .. } => "asked",
         ActOf::Stored { .. } => "stored",
         ActOf::Contradicted { .. } => "contradicted",
+        ActOf::Settled { .. } => "settled",
     };
     timeline.acts.iter().map(|it| kind(&it.what)).collect()
 }
@@ -102,6 +106,38 @@ fn a_timeline_tells_what_an_agent_did_turn_by_turn() {
     let agents = vec![AgentId("ada".to_owned()); TimelineOf::MAX_AGENTS + 1];
     let many = ask::Timeline(TimelineOf { agents });
     refused(engine.0.ask(&USER, many), Code::SchemaInvalid);
+}
+
+/// A verdict of an agent ends the claim of another: its timeline and its row say so.
+#[test]
+fn a_verdict_is_an_act_like_any_other() {
+    let engine = Sandbox::open_new();
+    let ada = engine.agent("ada");
+    engine.put(&ada, on_topic("wallet", SHORT)).unwrap();
+    let said = engine
+        .put(&engine.agent("bob"), on_topic("wallet", LONG))
+        .unwrap();
+    let conflict = said.findings[0].conflict.unwrap();
+    let by = &handle_of(&ada);
+    engine.settle(&ada, conflict, Settle::Newer).unwrap();
+    let told = timeline(&engine, &[&by.0]);
+    let settled = |how, ended: &[&str]| ActOf::Settled {
+        conflict,
+        how,
+        ended: ended.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    assert_eq!(told.acts[0].what, settled(Some(How::Winner), &[SHORT]));
+    let row = |engine: &Asked| {
+        let agents = engine.0.ask(&USER, ask::Agents).unwrap().agents;
+        agents.into_iter().find(|it| it.handle == *by).unwrap()
+    };
+    assert_eq!(row(&engine).did, Some(OperationKind::Resolved));
+    engine.settle(&ada, conflict, Settle::Undo).unwrap();
+    let told = timeline(&engine, &[&by.0]);
+    assert!(
+        told.acts.iter().any(|it| it.what == settled(None, &[])),
+        "{told:?}"
+    );
 }
 
 #[test]
