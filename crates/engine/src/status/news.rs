@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
 use engram_model::{
-    ConflictStatus, Engram, EngramId, Evidence, NewsKind, NewsReply, NewsRow, NewsSince, Operation,
-    OperationKind, ProjectId, Refusal, RequestState, Whereabouts,
+    ConflictId, ConflictStatus, Engram, EngramId, Evidence, NewsKind, NewsReply, NewsRow,
+    NewsSince, Operation, OperationKind, ProjectId, Refusal, RequestState, Whereabouts,
+    operation::{Contradiction, Ruling},
 };
 use engram_store::{Attribution, Journalled, Reader};
 use jiff::Timestamp;
@@ -20,6 +21,7 @@ const MAX_NEWS: usize = 2_000;
 const KINDS: &[OperationKind] = &[
     OperationKind::Stored,
     OperationKind::Conflicted,
+    OperationKind::Resolved,
     OperationKind::Requested,
     OperationKind::Anchored,
 ];
@@ -32,6 +34,8 @@ struct CountedRow {
     id: String,
     text: String,
     count: u64,
+    /// The conflicts that were counted: one that is found again is no other.
+    conflicts: BTreeSet<ConflictId>,
     /// The claims whose evidence changed.
     drifted: BTreeSet<EngramId>,
 }
@@ -111,9 +115,12 @@ fn add_entry(
             id: news.id,
             text: engram_model::shorten(&news.text, TEXT).to_string(),
             count: 0,
+            conflicts: BTreeSet::new(),
             drifted: BTreeSet::new(),
         });
-    row.count += 1;
+    if news.conflict.is_none_or(|id| row.conflicts.insert(id)) {
+        row.count += 1;
+    }
     row.drifted.extend(news.drifted);
     Ok(())
 }
@@ -124,6 +131,7 @@ struct EntryNews {
     by: String,
     id: String,
     text: String,
+    conflict: Option<ConflictId>,
     drifted: Vec<EngramId>,
 }
 
@@ -134,6 +142,7 @@ impl EntryNews {
             by,
             id: id.to_string(),
             text,
+            conflict: None,
             drifted: Vec::new(),
         }
     }
@@ -163,25 +172,8 @@ fn news_of(
         return Ok(Some(news));
     }
     Ok(match entry.readable_operation() {
-        Some(Operation::Conflicted(found)) => {
-            let pair = tx.conflict(found.id)?;
-            let pair = pair.filter(|it| it.status == ConflictStatus::Open);
-            // A conflict also ends when a side expires, which makes no entry.
-            let Some(pair) = pair else {
-                return Ok(None);
-            };
-            if !both_hold(tx, &pair, now)? {
-                return Ok(None);
-            }
-            let why = tx.contradiction(pair.last)?.map(|it| it.why);
-            let sides = [tx.engram(found.engrams[0])?, tx.engram(found.engrams[1])?];
-            let newer = sides.into_iter().flatten().max_by_key(Engram::list_place);
-            let by = newer.as_ref().map(names::author_of).unwrap_or_default();
-            // Once erased, nothing says what differed.
-            let why = why.filter(|it| !it.is_empty());
-            let text = why.or(newer.map(|it| it.claim)).unwrap_or_default();
-            Some(EntryNews::new(NewsKind::Contradicted, by, found.id, text))
-        }
+        Some(Operation::Conflicted(found)) => contradiction_news(tx, &found, now)?,
+        Some(Operation::Resolved(ruling)) => verdict_news(tx, entry, &ruling, by)?,
         Some(Operation::Requested(asked)) => {
             let request = tx.grants().request(entry.project, &asked.id)?;
             let waiting = request.filter(|it| it.state == RequestState::Waiting);
@@ -207,6 +199,59 @@ fn news_of(
         }
         _ => None,
     })
+}
+
+/// A conflict that waits, as long as both sides hold: a side also ends by expiring, which makes no
+/// entry.
+fn contradiction_news(
+    tx: &Reader<'_>,
+    found: &Contradiction,
+    now: Timestamp,
+) -> Result<Option<EntryNews>, Refusal> {
+    let pair = tx.conflict(found.id)?;
+    let Some(pair) = pair.filter(|it| it.status == ConflictStatus::Open) else {
+        return Ok(None);
+    };
+    if !both_hold(tx, &pair, now)? {
+        return Ok(None);
+    }
+    let why = tx.contradiction(pair.last)?.map(|it| it.why);
+    let sides = [tx.engram(found.engrams[0])?, tx.engram(found.engrams[1])?];
+    let sides = sides.into_iter().flatten();
+    // Undoing a verdict finds its conflict again, which is no act of the claim's author.
+    let last = sides.clone().max_by_key(|it| it.seq);
+    if last.is_some_and(|it| it.restores.is_some()) {
+        return Ok(None);
+    }
+    let newer = sides.max_by_key(Engram::list_place);
+    let by = newer.as_ref().map(names::author_of).unwrap_or_default();
+    // Once erased, nothing says what differed.
+    let why = why.filter(|it| !it.is_empty());
+    let text = why.or(newer.map(|it| it.claim)).unwrap_or_default();
+    Ok(Some(EntryNews {
+        conflict: Some(found.id),
+        ..EntryNews::new(NewsKind::Contradicted, by, found.id, text)
+    }))
+}
+
+/// A verdict of an agent that ended a claim of somebody else, while it is in force.
+fn verdict_news(
+    tx: &Reader<'_>,
+    entry: &Journalled,
+    ruling: &Ruling,
+    by: String,
+) -> Result<Option<EntryNews>, Refusal> {
+    let verdict = tx.conflict(ruling.id)?.and_then(|it| it.verdict);
+    if entry.agent.is_none() || ruling.how.is_none() || verdict != Some(entry.seq) {
+        return Ok(None);
+    }
+    for id in &ruling.closed {
+        if let Some(ended) = tx.engram(*id)?.filter(|it| it.agent != entry.agent) {
+            let news = EntryNews::new(NewsKind::Settled, by, ruling.id, ended.claim);
+            return Ok(Some(news));
+        }
+    }
+    Ok(None)
 }
 
 fn is_users(by: &str) -> bool {

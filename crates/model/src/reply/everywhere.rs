@@ -59,6 +59,8 @@ words!(
     NewsKind as "kind of news" {
         /// Claims that cannot both hold.
         Contradicted = "contradicted",
+        /// Verdicts of an agent that ended claims of others.
+        Settled = "settled",
         /// A request to read more that waits.
         Asked = "asked",
         /// Claims whose evidence changed.

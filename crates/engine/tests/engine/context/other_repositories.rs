@@ -210,6 +210,41 @@ fn a_conflict_is_news_by_who_spoke_last() {
     }
 }
 
+/// What an agent ended of somebody else's is news until the user undoes it; a conflict that the undo
+/// finds again is not.
+#[test]
+fn a_verdict_that_ended_the_claim_of_another_is_news() {
+    let (sandbox, here, _there) = open_two();
+    let (ada, bob) = (here.agent("ada"), here.agent("bob"));
+    here.put(&ada, draft(SHORT)).unwrap();
+    here.put(&bob, draft(LONG)).unwrap();
+    let news = || {
+        let reply = here.0.ask(&USER, ask::News(NewsSince::default())).unwrap();
+        let rows = reply.rows.into_iter();
+        let rows = rows.filter(|it| it.what != NewsKind::Learned);
+        rows.map(|it| (it.what, it.by, it.count, it.text, it.id))
+            .collect::<Vec<_>>()
+    };
+    let (what, by, count, _, id) = news().remove(0);
+    assert_eq!(
+        (what, by.as_str(), count),
+        (NewsKind::Contradicted, "bob", 1)
+    );
+    let conflict = id.parse().unwrap();
+    // What an agent concedes is no news, what it takes is.
+    here.settle(&bob, conflict, Settle::Newer).unwrap();
+    let told = [(NewsKind::Settled, "bob".to_owned(), 1, SHORT.to_owned(), id)];
+    assert_eq!(news(), told);
+    for _ in 0..2 {
+        here.settle(&USER, conflict, Settle::Undo).unwrap();
+        let counts: Vec<_> = news().iter().map(|it| (it.0, it.2)).collect();
+        assert_eq!(counts, [(NewsKind::Contradicted, 1)], "it waits again");
+        here.settle(&USER, conflict, Settle::Dismiss).unwrap();
+        assert_eq!(news(), []);
+    }
+    drop(sandbox);
+}
+
 /// What ended by itself or was forgotten needs no attention; the user stored the sample.
 #[test]
 fn what_is_over_is_no_news() {
