@@ -1,7 +1,7 @@
 //! Lets the user name an agent as `engram agents` shows it, not only by its handle.
 
 use engram_engine::Engine;
-use engram_model::{AgentId, Caller, Refusal, Request, ask};
+use engram_model::{AgentId, Caller, Refusal, Request, ask, newest_of_rows};
 
 /// Replaces names of agents in a request and its caller by handles. Of several connections with one
 /// name, the one that called last is meant. What names nobody stays, and is refused later.
@@ -25,11 +25,10 @@ pub(crate) fn resolve_names(
     }
     // Most recent call first.
     let agents = engine.ask(&Caller::User, ask::Agents)?.agents;
+    let rows = newest_of_rows(agents.clone());
     for name in named {
         let is_handle = agents.iter().any(|it| it.handle == *name);
-        let mut of_name = agents
-            .iter()
-            .filter(|it| it.name == name.0 && !it.is_closed);
+        let mut of_name = rows.iter().filter(|it| it.name == name.0 && !it.is_closed);
         if let Some(agent) = of_name.next().filter(|_| !is_handle) {
             name.clone_from(&agent.handle);
         }

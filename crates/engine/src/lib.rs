@@ -47,7 +47,7 @@ use std::{
 
 use engram_model::{AgentId, Code, EngramId, Limits, ProjectId, Refusal};
 use engram_pointers::Repo;
-use engram_store::{Doorbell, Index, Store, StoreError};
+use engram_store::{Doorbell, Index, NamesOf, Store, StoreError};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 pub use conflicts::detect::{ClaimPair, Detection, detect};
@@ -222,7 +222,7 @@ impl Engine {
     }
 
     /// Issues a handle to an agent without one: a root in its own run. `label` is its own name for
-    /// itself, for display only.
+    /// itself, for display only; a name that the user gave its client's last connection replaces it.
     pub fn register_agent(&self, label: &str) -> Result<AgentId, Refusal> {
         self.ensure_open()?;
         let project = match self.repo() {
@@ -233,7 +233,13 @@ impl Engine {
             }
         };
         let project = project.unwrap_or_else(|| context::project::home_project(&self.store));
-        Ok(self.agents.register(&self.world, label, project))
+        let client = context::caller::cleaned_label(label);
+        let given = NamesOf::GivenTo(&client);
+        let mut given = self
+            .store
+            .read::<_, Refusal>(|tx| Ok(tx.names(project, given)?))?;
+        let given = given.pop();
+        Ok(self.agents.register(&self.world, label, given, project))
     }
 
     /// The limits in force in this home.

@@ -28,14 +28,15 @@ pub(crate) fn change_agent(cx: &Context<'_>, ask: AgentChange) -> Result<Answere
     };
     let active = cx.active_project(true)?;
     let by = author::author_of(cx, None)?;
+    let row = handles_of_row(list_agents(cx)?.agents, &ask.agent);
     let handles = match what {
-        AgentEdit::Rename(_) => vec![ask.agent.clone()],
-        _ => handles_of_row(list_agents(cx)?.agents, &ask.agent),
+        AgentEdit::Rename(_) => std::slice::from_ref(&ask.agent),
+        _ => &row,
     };
     decide::plan_and_commit(cx, &active, |tx, _| {
         let mut changes = Vec::new();
-        for handle in &handles {
-            changes.extend(change_of(cx, tx, active.project, handle, &what)?);
+        for handle in handles {
+            changes.extend(change_of(cx, tx, active.project, handle, &row, &what)?);
         }
         let entries = changes.into_iter().map(|it| Planned::private(it, &by));
         Ok(Plan::of(entries.collect(), ()))
@@ -46,12 +47,13 @@ pub(crate) fn change_agent(cx: &Context<'_>, ask: AgentChange) -> Result<Answere
     })
 }
 
-/// The operations that change one agent; none if it is so already.
+/// The operations that change one agent of a row; none if it is so already.
 fn change_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
     handle: &AgentId,
+    row: &[AgentId],
     what: &AgentEdit,
 ) -> Result<Vec<Operation>, Refusal> {
     let found = agent_in_project(tx, project, handle)?;
@@ -60,7 +62,7 @@ fn change_of(
         return Ok(Vec::new());
     }
     if let AgentEdit::Rename(name) = what {
-        TakenNames::of(tx, project)?.refuse_taken(tx, &agent, name)?;
+        TakenNames::of(tx, project)?.refuse_taken(tx, &agent, row, name)?;
     }
     let mut operations = match what {
         AgentEdit::Close => what_closing_ends(cx, tx, &agent)?,

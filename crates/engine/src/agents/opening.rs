@@ -62,20 +62,13 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
         let before = known(&handle)?;
         let mut topics = topics.clone();
         if let (Some(before), Caller::Agent(_)) = (&before, cx.caller) {
-            // A list that is left out keeps its topics: empty, it would mean all.
-            for (asked, had) in [
-                (&mut topics.read, &before.topics.read),
-                (&mut topics.write, &before.topics.write),
-            ] {
-                if asked.is_empty() {
-                    asked.clone_from(had);
-                }
-            }
+            keep_left_out(&mut topics, &before.topics);
             refuse_reopening(before, &topics)?;
         }
         let fresh = Agent {
             handle,
             label: cleaned_label(&name),
+            client: None,
             role: None,
             parent: parent.clone(),
             run: above.as_ref().map_or(run, |it| it.run),
@@ -111,6 +104,15 @@ pub(crate) fn open_agent(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened,
         role: agent.role,
         parent: agent.parent,
     })
+}
+
+/// A list of topics that is left out stays as it was: empty, it would mean all.
+fn keep_left_out(asked: &mut Topics, had: &Topics) {
+    for (asked, had) in [(&mut asked.read, &had.read), (&mut asked.write, &had.write)] {
+        if asked.is_empty() {
+            asked.clone_from(had);
+        }
+    }
 }
 
 /// Refuses a parent that would reopen an agent that the user closed, or give an agent more topics:

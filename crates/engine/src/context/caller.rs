@@ -57,10 +57,20 @@ impl CallingAgent {
 pub(crate) struct Agents(Mutex<HashMap<AgentId, CallingAgent>>);
 
 impl Agents {
-    /// Registers a new root agent with its own run.
-    pub(crate) fn register(&self, world: &World, label: &str, project: ProjectId) -> AgentId {
+    /// Registers a new root agent with its own run; `given` is the name that the user gave its
+    /// client.
+    pub(crate) fn register(
+        &self,
+        world: &World,
+        label: &str,
+        given: Option<String>,
+        project: ProjectId,
+    ) -> AgentId {
         let handle = AgentId(world.new_id().to_string().to_lowercase());
-        let agent = new_root(world, handle.clone(), label, project);
+        let mut agent = new_root(world, handle.clone(), label, project);
+        if let Some(name) = given {
+            agent.client = Some(std::mem::replace(&mut agent.label, name));
+        }
         self.lock()
             .insert(handle.clone(), CallingAgent::new(agent, None));
         handle
@@ -161,6 +171,7 @@ pub(crate) fn new_root(world: &World, handle: AgentId, label: &str, project: Pro
     Agent {
         handle,
         label: cleaned_label(label),
+        client: None,
         role: None,
         parent: None,
         run: RunId(world.new_id()),

@@ -271,11 +271,13 @@ impl TakenNames {
     }
 
     /// Refuses a new name for an agent if somebody else has or had it, or one that looks like it:
-    /// their claims would be listed under both. An agent may take back a name that it had.
+    /// their claims would be listed under both. An agent may take back a name that it had, or that
+    /// another connection of its `row` has.
     pub(crate) fn refuse_taken(
         &self,
         tx: &Reader<'_>,
         agent: &Agent,
+        row: &[AgentId],
         name: &str,
     ) -> Result<(), Refusal> {
         let looks = readings(name);
@@ -285,7 +287,7 @@ impl TakenNames {
                 .any(|it| readings(it).iter().any(|it| looks.contains(it)))
         };
         let is_owned = |owned: &OwnedName| {
-            owned.handle != agent.handle && looks.iter().any(|it| owned.looks.contains(it))
+            !row.contains(&owned.handle) && looks.iter().any(|it| owned.looks.contains(it))
         };
         let is_said = looks.iter().any(|it| self.said.contains(it));
         let is_taken = is_said
@@ -306,7 +308,8 @@ impl TakenNames {
     /// yet.
     fn is_given(&self, agent: &Agent) -> bool {
         let known = self.agents.iter().find(|it| it.handle == agent.handle);
-        known.map_or_else(|| agent.is_named_by_handle(), |it| it.is_given)
+        let is_new_given = || agent.client.is_some() || agent.is_named_by_handle();
+        known.map_or_else(is_new_given, |it| it.is_given)
     }
 }
 

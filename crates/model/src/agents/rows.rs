@@ -1,5 +1,6 @@
 //! The rows of a list of agents. Successive connections of one client are one row; simultaneous ones
-//! have a row each. Budgets and rights stay with each handle.
+//! have a row each, and so has the first one after the user closed the row. Budgets and rights stay
+//! with each handle.
 
 use std::collections::HashMap;
 
@@ -27,6 +28,7 @@ pub fn agent_rows(agents: Vec<AgentStatus>) -> Vec<AgentRow> {
             is_connection(&agent)
                 && is_connection(&row.agent)
                 && client_of(&row.agent) == client_of(&agent)
+                && is_of_row(row, &agent)
                 && row.agent.last_call < first_seen(&agent)
         };
         let before = rows.iter_mut().filter(follows);
@@ -62,6 +64,12 @@ pub fn handles_of_row(agents: Vec<AgentStatus>, handle: &AgentId) -> Vec<AgentId
     let rows = agent_rows(agents);
     let row = rows.into_iter().find(|it| it.handles.contains(handle));
     row.map_or_else(|| vec![handle.clone()], |it| it.handles)
+}
+
+/// Whether the user has not closed a row without this connection of its client. They close all
+/// connections of a row, which then have one name.
+fn is_of_row(row: &AgentRow, agent: &AgentStatus) -> bool {
+    !row.agent.is_closed || (agent.is_closed && agent.name == row.agent.name)
 }
 
 /// Adds a newer connection to a row. A name that the user gave the row stays.
@@ -113,10 +121,11 @@ mod tests {
         Timestamp::from_second(minute * 60).unwrap_or_default()
     }
 
-    /// `HANDLE NAME FROM-TO`; a handle of one letter is that of a connection.
+    /// `HANDLE NAME FROM-TO`, of a closed one with `x` at the end; a handle of one letter is that of a
+    /// connection.
     fn agent(text: &str) -> AgentStatus {
         let words: Vec<&str> = text.split(' ').collect();
-        let (from, to) = words[2].split_once('-').unwrap();
+        let (from, to) = words[2].trim_end_matches('x').split_once('-').unwrap();
         let minute = |it: &str| at(it.parse().unwrap());
         let handle = if words[0].len() == 1 {
             format!("01arz3ndektsv4rrffq69g5fa{}", words[0])
@@ -131,7 +140,7 @@ mod tests {
         let status = json!({
             "agent": handle, "label": names[0], "earlier_names": names[1..], "role": null, "parent": null,
             "run": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "turn": "", "first_seen": minute(from), "last_call": minute(to),
-            "stored": 1, "budget": budget, "inline_tokens": meter, "grants": { "open": 0, "spent": 0 },
+            "stored": 1, "is_closed": words[2].ends_with('x'), "budget": budget, "inline_tokens": meter, "grants": { "open": 0, "spent": 0 },
             "refusals": 0, "until": minute(to),
         });
         from_value(status).unwrap()
@@ -155,6 +164,17 @@ mod tests {
             (
                 "c codex 6-7; b api<codex 4-5; a backend<codex 1-2",
                 "api abc",
+            ),
+            // The user closed the row: who connects next is somebody else, under the client's name.
+            ("b codex 4-5; a codex 1-2x", "codex b, codex a"),
+            (
+                "c codex 7-8; b codex 4-5x; a codex 1-2x",
+                "codex c, codex ab",
+            ),
+            ("b codex 4-5x; a api<codex 1-2x", "codex b, api a"),
+            (
+                "c codex 7-8; b codex 4-5; a api<codex 1-2x",
+                "codex bc, api a",
             ),
             // A client that calls itself by that name is another.
             ("b backend 4-5; a backend<codex 1-2", "backend b, backend a"),

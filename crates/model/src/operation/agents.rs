@@ -163,6 +163,10 @@ pub struct Agent {
     pub handle: AgentId,
     /// What it calls itself, or what a person or its parent named it; display only.
     pub label: String,
+    /// What its client calls itself, if `label` is the name that the user gave the client's last
+    /// connection; only in the entry with which it joins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The role, given by the person or agent that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,

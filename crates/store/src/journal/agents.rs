@@ -53,8 +53,8 @@ impl Applied<'_> {
 
     pub(super) fn join(&self, agent: &Agent) -> Result<()> {
         self.run(
-            "INSERT INTO agent (handle, label, role, parent, run, project, topics, turn, last_call, given)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            "INSERT INTO agent (handle, label, role, parent, run, project, topics, turn, last_call, given, earlier)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              ON CONFLICT (handle) DO UPDATE SET turn = ?8, last_call = ?9",
             params![
                 agent.handle.0,
@@ -67,6 +67,7 @@ impl Applied<'_> {
                 agent.turn,
                 agent.last_call.as_microsecond(),
                 agent.is_named_by_handle(),
+                serde_json::json!(agent.client.as_slice()).to_string(),
             ],
         )
     }

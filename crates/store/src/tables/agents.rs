@@ -43,6 +43,7 @@ fn agent(
     Ok(Agent {
         handle: AgentId(handle),
         label,
+        client: None,
         role,
         parent: parent.map(AgentId),
         run: parse_id(&run)?,
@@ -62,19 +63,27 @@ const DID: &str = "(given OR hidden OR closed OR handle IN (SELECT agent FROM to
      OR EXISTS (SELECT 1 FROM journal INDEXED BY journal_agent
                 WHERE journal.agent = handle AND kind NOT IN ('joined', 'reached', 'served')))";
 
+/// SQL: nobody opened the agent, and its handle is one that the engine made for a connection.
+const IS_CONNECTION: &str = "(length(handle) = 26 AND parent IS NULL AND role IS NULL)";
+
+/// SQL: what the client of a connection calls itself. The suffix that tells two clients of the same
+/// name apart is not part of the name.
+const CLIENT: &str = "replace(coalesce(json_extract(earlier, '$[0]'), label),
+     ' (' || substr(handle, 21) || ')', '')";
+
 /// SQL: the agents of project ?1 that the user neither hid nor closed, each with its client and with
-/// the times of its first and last call. An opened agent is its own client. The
-/// suffix that tells two clients of the same name apart is not part of the name.
-const CONNECTED: &str =
-    "SELECT handle, since, until, CASE WHEN length(handle) = 26 AND parent IS NULL AND role IS NULL
-       THEN 'client ' || replace(coalesce(json_extract(earlier, '$[0]'), label),
-                                 ' (' || substr(handle, 21) || ')', '')
-       ELSE 'agent ' || handle END AS client
-     FROM (SELECT *, last_call AS until, coalesce(
-             (SELECT min(recorded_at) FROM journal INDEXED BY journal_agent
-              WHERE journal.agent = agent.handle AND kind = 'joined'), last_call) AS since
-           FROM agent)
-     WHERE project = ?1 AND NOT hidden AND NOT closed";
+/// the times of its first and last call. An opened agent is its own client.
+fn connected() -> String {
+    format!(
+        "SELECT handle, since, until, CASE WHEN {IS_CONNECTION}
+           THEN 'client ' || {CLIENT} ELSE 'agent ' || handle END AS client
+         FROM (SELECT *, last_call AS until, coalesce(
+                 (SELECT min(recorded_at) FROM journal INDEXED BY journal_agent
+                  WHERE journal.agent = agent.handle AND kind = 'joined'), last_call) AS since
+               FROM agent)
+         WHERE project = ?1 AND NOT hidden AND NOT closed"
+    )
+}
 
 /// What one agent has spent in its current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,6 +162,8 @@ pub enum NamesOf<'a> {
     Agent(&'a AgentId),
     /// Those that any other agent has or had.
     OthersThan(&'a AgentId),
+    /// The one that the user gave to the last connection of this client, unless they closed it.
+    GivenTo(&'a String),
 }
 
 /// SQL: the names without an agent in project ?1.
@@ -169,6 +180,17 @@ fn names_sql(condition: &str) -> String {
     format!(
         "SELECT label FROM agent WHERE project = ?1 AND {condition} UNION
          SELECT value FROM agent, json_each(earlier) WHERE project = ?1 AND {condition}"
+    )
+}
+
+/// SQL: the name that the user gave to the last connection of client ?2 in project ?1.
+fn given_name_sql() -> String {
+    format!(
+        "SELECT label FROM
+           (SELECT label, closed, earlier FROM agent
+            WHERE project = ?1 AND {IS_CONNECTION} AND {CLIENT} = ?2
+            ORDER BY last_call DESC, handle DESC LIMIT 1)
+         WHERE NOT closed AND earlier <> '[]'"
     )
 }
 
@@ -220,8 +242,8 @@ impl Reader<'_> {
     pub fn name_owners(&self, project: ProjectId) -> Result<Vec<NameOwner>> {
         self.0
             .prepare_cached(
-                "SELECT handle, label, given FROM agent
-                 WHERE project = ?1 AND (given OR handle IN (SELECT agent FROM token)
+                "SELECT handle, label, given OR earlier <> '[]' FROM agent
+                 WHERE project = ?1 AND (given OR earlier <> '[]' OR handle IN (SELECT agent FROM token)
                    OR (closed AND NOT (length(handle) = 26 AND parent IS NULL AND role IS NULL)))",
             )?
             .query_and_then([project.to_string()], |row| {
@@ -253,6 +275,7 @@ impl Reader<'_> {
             NamesOf::NoAgent => (NAMES_OF_NO_AGENT.to_owned(), vec![&project]),
             NamesOf::Agent(handle) => (names_sql("handle = ?2"), vec![&project, &handle.0]),
             NamesOf::OthersThan(handle) => (names_sql("handle <> ?2"), vec![&project, &handle.0]),
+            NamesOf::GivenTo(client) => (given_name_sql(), vec![&project, client]),
         };
         self.0
             .prepare_cached(&sql)?
@@ -302,13 +325,14 @@ impl Reader<'_> {
         let count: i64 = self
             .0
             .prepare_cached(&format!(
-                "WITH connected AS ({CONNECTED} AND {condition}),
+                "WITH connected AS ({} AND {condition}),
                    change AS (SELECT client, since AS at, 1 AS step FROM connected
                      UNION ALL SELECT client, until, -1 FROM connected),
                    simultaneous AS (SELECT client, sum(step) OVER (PARTITION BY client
                      ORDER BY at, step DESC ROWS UNBOUNDED PRECEDING) AS count FROM change)
                  SELECT coalesce(sum(most), 0)
-                 FROM (SELECT max(count) AS most FROM simultaneous GROUP BY client)"
+                 FROM (SELECT max(count) AS most FROM simultaneous GROUP BY client)",
+                connected()
             ))?
             .query_row(params![project.to_string(), handles], |row| row.get(0))?;
         Ok(count as u64)
@@ -337,13 +361,14 @@ impl Reader<'_> {
         most: usize,
     ) -> Result<Vec<Spender>> {
         let mut found = self.0.prepare_cached(&format!(
-            "WITH connected AS ({CONNECTED} AND last_call >= ?2)
+            "WITH connected AS ({} AND last_call >= ?2)
              SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens, agent.handle
              FROM connected JOIN agent USING (handle)
                JOIN spend ON spend.agent = agent.handle AND spend.turn = agent.turn
              WHERE NOT EXISTS (SELECT 1 FROM connected AS later
                                WHERE later.client = connected.client AND later.since > connected.until)
-             ORDER BY last_call DESC LIMIT ?3"
+             ORDER BY last_call DESC LIMIT ?3",
+            connected()
         ))?;
         let rows = found.query_map(
             params![project.to_string(), since.as_microsecond(), most as i64],

@@ -16,6 +16,7 @@ pub(crate) fn agent(handle: &str) -> Agent {
     Agent {
         handle: AgentId(handle.to_owned()),
         label: handle.to_owned(),
+        client: None,
         role: Some("programmer".to_owned()),
         parent: None,
         run: RunId(Ulid(3)),

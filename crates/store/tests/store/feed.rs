@@ -65,6 +65,7 @@ fn opened_operation(handle: &str, label: &str, role: Option<&str>) -> Operation 
         agent: Agent {
             handle: AgentId(handle.to_owned()),
             label: label.to_owned(),
+            client: None,
             role: role.map(str::to_owned),
             parent: None,
             run: RunId(Ulid(3)),

@@ -194,6 +194,7 @@ fn agent_reading(handle: &str, topic: &str) -> Agent {
     Agent {
         handle: AgentId(handle.to_owned()),
         label: "one".to_owned(),
+        client: None,
         role: Some("programmer".to_owned()),
         parent: None,
         run: RunId(Ulid(3)),

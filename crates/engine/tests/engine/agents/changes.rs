@@ -3,8 +3,8 @@
 
 use engram_engine::Treatment;
 use engram_model::{
-    AgentChange, AgentEdit, AgentId, AgentStatus, Answered, Caller, Code, Deref, Draft, GrantState,
-    Opening, PointerInput, Refusal, RequestState, WhichRequests, ask,
+    AgentChange, AgentEdit, AgentId, AgentRow, AgentStatus, Answered, Caller, Code, Deref, Draft,
+    GrantState, Opening, PointerInput, Refusal, RequestState, WhichRequests, agent_rows, ask,
 };
 
 use super::read_requests::request;
@@ -121,6 +121,51 @@ fn a_closed_connection_leaves_its_name_to_the_next_one() {
     assert_eq!(name, "codex");
     change(&engine, &USER, &first, AgentEdit::Close).unwrap();
     assert_eq!(author("codex").1, "codex");
+}
+
+/// The name that the user gave a row is that of the client's next connections, until they close it.
+#[test]
+fn a_given_name_stays_with_the_client_until_its_row_is_closed() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let number = std::cell::Cell::new(0);
+    let connect = || {
+        sandbox.clock.turn(1);
+        let agent = engine.agent("codex");
+        number.set(number.get() + 1);
+        let claim = format!("Part {} is read.", number.get());
+        let id = engine.put(&agent, draft(&claim)).unwrap().id;
+        let author = engine.get(&USER, id).unwrap().provenance.created_by;
+        sandbox.clock.turn(1);
+        (handle_of(&agent).0, author)
+    };
+    let rows = || {
+        let row = |it: AgentRow| (it.agent.name, it.handles.len(), it.agent.is_closed);
+        agent_rows(listed(&engine))
+            .into_iter()
+            .map(row)
+            .collect::<Vec<_>>()
+    };
+    let name = "Codex on the refund branch";
+    rename(&engine, &connect().0, name).unwrap();
+    let (second, author) = connect();
+    assert_eq!(author, name);
+    assert_eq!(status_of(&engine, &second).name, name);
+    assert_eq!(status_of(&engine, &second).earlier_names, ["codex"]);
+    assert_eq!(rows(), [(name.to_owned(), 2, false)]);
+    // Another name, and back: no other row has it.
+    rename(&engine, &second, "Codex elsewhere").unwrap();
+    rename(&engine, &second, name).unwrap();
+    // A connection that only called is no row.
+    engine.0.ask(&engine.agent("codex"), ask::Status).unwrap();
+    assert_eq!(rows(), [(name.to_owned(), 2, false)]);
+    change(&engine, &USER, &second, AgentEdit::Close).unwrap();
+    let (third, author) = connect();
+    assert_eq!(author, "codex");
+    let told = [("codex".to_owned(), 1, false), (name.to_owned(), 2, true)];
+    assert_eq!(rows(), told);
+    refused(rename(&engine, &third, name), Code::SchemaInvalid);
+    assert_replays(&engine);
 }
 
 /// Claims are listed by the names of their authors, so a name is never that of two.

@@ -184,6 +184,7 @@ fn record_verdict_of_impostor(sandbox: &Sandbox, at: &Asked, id: ConflictId, clo
     let joined = Agent {
         handle: impostor.clone(),
         label: impostor.0.clone(),
+        client: None,
         role: None,
         parent: None,
         run: engram_model::RunId(ulid::Ulid(3)),
