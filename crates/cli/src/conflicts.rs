@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use engram_model::{
     Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate,
-    GateReply, Listed, ResolveReply, shell_quoted,
+    GateReply, Listed, ResolveReply, Tier, shell_quoted,
 };
 
-use crate::out::{in_quotes, one_line};
+use crate::out::{in_quotes, one_line, time_text};
 
 /// Renders a page of conflicts under the topic of the newer side, in the reply's order.
 pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> String {
@@ -110,8 +110,8 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         conflict.status,
         conflict.severity,
         score_suffix(conflict),
-        conflict.tier,
-        conflict.found_at.strftime("%Y-%m-%d %H:%M:%S"),
+        tier_in_words(conflict.tier),
+        time_text(conflict.found_at),
         why_line(conflict)
     );
     for (name, side) in [("a", &conflict.a), ("b", &conflict.b)] {
@@ -122,7 +122,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
             one_line(&side.topic),
             claim_text(side),
             one_line(&side.by),
-            side.created_at.strftime("%Y-%m-%d %H:%M:%S"),
+            time_text(side.created_at),
             side.fact_type,
             side.confidence
         );
@@ -136,7 +136,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
             "\n{}: {}, {}{}",
             name_or_nobody(&judged.by),
             judged.verdict,
-            judged.at.strftime("%Y-%m-%d %H:%M:%S"),
+            time_text(judged.at),
             reason_suffix(judged.why.as_deref())
         );
     }
@@ -163,7 +163,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
                 "" => String::new(),
                 by => format!(", by {}", one_line(by)),
             },
-            settled.at.strftime("%Y-%m-%d %H:%M:%S"),
+            time_text(settled.at),
             reason_suffix(settled.why.as_deref())
         );
     }
@@ -172,11 +172,24 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
             out,
             "\nallowed by {}, {}{}",
             name_or_nobody(&allowed.by),
-            allowed.at.strftime("%Y-%m-%d %H:%M:%S"),
+            time_text(allowed.at),
             reason_suffix(Some(&allowed.why))
         );
     }
     out
+}
+
+/// Returns what differs, in the words of the window.
+fn tier_in_words(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Entity => "values differ",
+        Tier::Nli => "sentences contradict",
+        Tier::Numeric => "quantities differ",
+        Tier::Temporal => "times differ",
+        Tier::CrossScope => "across topics",
+        Tier::Llm => "judged by a model",
+        Tier::Agent => "in other words",
+    }
 }
 
 fn score_suffix(conflict: &Conflict) -> String {

@@ -8,7 +8,7 @@ use engram_model::{
 };
 
 use crate::{
-    out::one_line,
+    out::{one_line, time_text},
     print::{SAMPLES, TOKENS},
 };
 
@@ -32,7 +32,7 @@ pub(crate) fn entry_line(entry: &Entry, named: &Named) -> String {
         let sides = sides.unwrap_or_default();
         format!("{id}  {what}{sides}")
     };
-    let time = entry.at.strftime("%Y-%m-%d %H:%M:%S");
+    let time = time_text(entry.at);
     let did = Did::of(&entry.change, find);
     let what = match &entry.change {
         Change::Stored(engram) => version_text(engram),

@@ -37,7 +37,10 @@ use args::Cli;
 
 fn main() -> ExitCode {
     match Cli::try_parse() {
-        Ok(cli) => {
+        Ok(mut cli) => {
+            // Clap would show a home from the environment as a required argument in its usage.
+            let home = std::env::var_os("ENGRAM_HOME").filter(|it| !it.is_empty());
+            cli.home = cli.home.or(home.map(Into::into));
             let as_json = cli.json;
             begin_log(as_json);
             report_outcome(run::run(cli), as_json)

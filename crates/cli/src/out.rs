@@ -11,6 +11,7 @@ use std::{
 };
 
 use engram_model::{Code, Refusal, is_hidden, visible};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
@@ -102,6 +103,11 @@ pub(crate) fn ask(question: &str) -> String {
 /// own.
 pub(crate) fn one_line(text: impl Display) -> String {
     text.to_string().replace(['\n', '\r', '\t'], " ")
+}
+
+/// Returns a time of day, with its offset.
+pub(crate) fn time_text(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
 /// Returns what somebody wrote in quotes that none of its characters can close.

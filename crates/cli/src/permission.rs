@@ -9,7 +9,7 @@ use engram_model::{
 
 use jiff::Timestamp;
 
-use crate::out::{in_quotes, one_line};
+use crate::out::{in_quotes, one_line, time_text};
 
 pub(crate) fn budgets_text(reply: &BudgetsReply) -> String {
     if reply.agents.is_empty() {
@@ -37,7 +37,11 @@ pub(crate) fn budgets_text(reply: &BudgetsReply) -> String {
             end_of_turn(budget.until)
         )
     };
-    let lines: Vec<String> = reply.agents.iter().map(line).collect();
+    let mut lines: Vec<String> = reply.agents.iter().map(line).collect();
+    lines.push(
+        "Change what a turn may read under [limits.deref] in config.toml, in the home that `engram status` names."
+            .to_owned(),
+    );
     lines.join("\n")
 }
 
@@ -46,7 +50,7 @@ pub(crate) fn end_of_turn(until: Timestamp) -> String {
     if until == Timestamp::MAX {
         return "its turn does not end".to_owned();
     }
-    format!("turn until {} UTC", until.strftime("%Y-%m-%d %H:%M:%S"))
+    format!("turn until {}", time_text(until))
 }
 
 /// Describes an agent: its name, its handle if that differs, and its role.
@@ -70,12 +74,13 @@ pub(crate) fn issued_grant_text(grant: &GrantReply) -> String {
         "{}  {what} for {}, until {}\ntoken {}\nThe token is shown only once. The agent does not need it: {needs}.",
         grant.id,
         one_line(&grant.to.0),
-        grant.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        time_text(grant.expires_at),
         grant.budget_token.0
     )
 }
 
-pub(crate) fn grants_text(reply: &GrantsReply) -> String {
+/// Lists grants; `named` returns how to name an agent.
+pub(crate) fn grants_text(reply: &GrantsReply, named: impl Fn(&AgentId) -> String) -> String {
     if reply.grants.is_empty() {
         return "no grants yet".to_owned();
     }
@@ -85,8 +90,8 @@ pub(crate) fn grants_text(reply: &GrantsReply) -> String {
             grant.id,
             grant.state,
             permitted_text(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars),
-            one_line(&grant.to.0),
-            giver_name(grant.by.as_ref())
+            named(&grant.to),
+            grant.by.as_ref().map_or_else(|| "you".to_owned(), &named)
         )
     };
     let lines: Vec<String> = reply.grants.iter().map(line).collect();
@@ -98,10 +103,6 @@ fn permitted_text(pointer: Option<&str>, cap: Option<u32>, code: Option<u32>) ->
         (Some(pointer), Some(cap), _) => format!("{}, {cap} tokens", one_line(pointer)),
         (_, _, code) => format!("{} characters of inline code", code.unwrap_or_default()),
     }
-}
-
-fn giver_name(by: Option<&AgentId>) -> String {
-    by.map_or_else(|| "you".to_owned(), |it| one_line(&it.0))
 }
 
 pub(crate) fn requests_text(reply: &RequestsReply) -> String {
@@ -116,7 +117,7 @@ pub(crate) fn requests_text(reply: &RequestsReply) -> String {
         let mut out = format!(
             "{}  {}  {}{state}\n  {}, {} tokens",
             request.id,
-            request.asked_at.strftime("%Y-%m-%d %H:%M:%S"),
+            time_text(request.asked_at),
             one_line(agent_text(&request.label, &request.agent, None)),
             one_line(&request.pointer),
             request.tokens
@@ -137,9 +138,9 @@ pub(crate) fn requests_text(reply: &RequestsReply) -> String {
         }
         out
     };
-    let mut lines: Vec<String> = reply.requests.iter().map(line).collect();
-    if let Some(omitted) = reply.omitted {
-        lines.push(format!("and {omitted} older"));
-    }
+    // Oldest first, as in the window.
+    let omitted = reply.omitted.map(|it| format!("{it} older, and"));
+    let requests = reply.requests.iter().rev().map(line);
+    let lines: Vec<String> = omitted.into_iter().chain(requests).collect();
     lines.join("\n")
 }

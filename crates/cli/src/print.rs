@@ -51,7 +51,7 @@ fn reply_text(reply: &Reply) -> String {
             "{}  {}, scope {}, entry {}",
             promoted.id, promoted.durability, promoted.scope, promoted.seq
         ),
-        Reply::Query(query) => query_text(query),
+        Reply::Query(query) => query_text(query, match_in_words(query)),
         Reply::Deref(read) => {
             let cut = match &read.rest {
                 Some(rest) => format!(", cut; read on at {rest}"),
@@ -86,7 +86,6 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Agents(page) => agents_text(page),
         Reply::Budgets(budgets) => permission::budgets_text(budgets),
         Reply::Granted(grant) => permission::issued_grant_text(grant),
-        Reply::Grants(grants) => permission::grants_text(grants),
         Reply::Answered(request) => format!("{}  {}", one_line(&request.id), request.state),
         Reply::Requests(requests) => permission::requests_text(requests),
         Reply::Opened(opened) => opened_text(opened),
@@ -95,8 +94,9 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Resolved(resolved) => conflicts::resolved_text(resolved),
         Reply::Brief(lines) => brief_text(lines),
         Reply::Sent(message) => sent_text(message),
-        // `run` prints the first two with what else it asks for; no verb asks for the others.
-        Reply::Conflicts(_)
+        // `run` prints the first three with what else it asks for; no verb asks for the others.
+        Reply::Grants(_)
+        | Reply::Conflicts(_)
         | Reply::Gate(_)
         | Reply::Source(_)
         | Reply::Line(_)
@@ -129,16 +129,19 @@ fn closed_text(closed: &ForgetReply) -> String {
     out
 }
 
-/// Lists the results of a search and how well they match.
-fn query_text(query: &QueryReply) -> String {
-    let mut out = match (query.verdict, query.relaxed) {
-        (AnswerQuality::None, _) => "no claims match".to_owned(),
-        (AnswerQuality::Strong, false) => "strong".to_owned(),
-        (AnswerQuality::Strong, true) => {
-            "strong, though no claim contains all these words".to_owned()
-        }
-        (AnswerQuality::Weak, _) => "weak: only related claims".to_owned(),
-    };
+/// Returns how well the results of a search match.
+fn match_in_words(query: &QueryReply) -> &'static str {
+    match (query.verdict, query.relaxed) {
+        (AnswerQuality::None, _) => "no claims match",
+        (AnswerQuality::Strong, false) => "strong",
+        (AnswerQuality::Strong, true) => "strong, though no claim contains all these words",
+        (AnswerQuality::Weak, _) => "weak: only related claims",
+    }
+}
+
+/// Lists the results of a search under a heading.
+pub(crate) fn query_text(query: &QueryReply, heading: &str) -> String {
+    let mut out = heading.to_owned();
     if let Some(unread) = query.unread {
         let _ = write!(
             out,
@@ -249,10 +252,10 @@ fn engram_text(engram: &Engram) -> String {
         out.push_str(", ephemeral");
     }
     if let Some(until) = engram.valid_until {
-        let _ = write!(out, ", held until {until}");
+        let _ = write!(out, ", held until {}", out::time_text(until));
     }
     if let Some(end) = engram.expires_at {
-        let _ = write!(out, ", expires {end}");
+        let _ = write!(out, ", expires {}", out::time_text(end));
     }
     let health = engram.health.as_ref();
     if let Some(health) = health.filter(|it| it.standing != Evidence::Holds) {
@@ -412,11 +415,8 @@ fn agents_text(page: &AgentsReply) -> String {
         );
         // An agent that was only opened never called.
         let (at, did) = match agent.did {
-            Some(did) => (
-                agent.last_call.strftime("%Y-%m-%d %H:%M:%S").to_string(),
-                did.act_in_words(),
-            ),
-            None => ("-".repeat(19), "nothing yet"),
+            Some(did) => (out::time_text(agent.last_call), did.act_in_words()),
+            None => ("-".repeat(23), "nothing yet"),
         };
         format!(
             "{at}  {}\n  last: {did}, {} stored, {}; {}{}",

@@ -10,7 +10,7 @@ use engram_model::{
     Adoption, AgentChange, AgentEdit, AgentId, Allow, BudgetOf, Caller, Check, Code,
     ConflictFilter, DenyAnswer, Deref, Draft, EngramId, Feed, GateCheck, GrantAnswer, GrantWanted,
     Listed, Note, Opening, PairVerdict, Pinning, PointerInput, Promote, Query, Refusal, Request,
-    Resolve, Sending, Settle, Unpinning, WhichRequests, parse_past_time,
+    Resolve, Sending, Settle, Ttl, Unpinning, WhichRequests, parse_past_time,
 };
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ fn draft_of(put: &PutArgs) -> Result<Draft, Refusal> {
         kind: put.kind,
         fact_type: put.fact_type,
         confidence: put.confidence,
-        ttl: put.ttl.clone(),
+        ttl: put.ttl.as_deref().map(iso_duration),
         scope: put.scope,
         topic: put.topic.clone(),
         tags: put.tags.clone(),
@@ -124,6 +124,24 @@ fn draft_of(put: &PutArgs) -> Result<Draft, Refusal> {
         corrects_lineage: put.corrects.clone(),
         ..Draft::default()
     })
+}
+
+/// Returns a duration as the engine reads it: `7d`, `12h` and `30m` become `P7D`, `PT12H` and
+/// `PT30M`. Anything else stays as it is.
+fn iso_duration(text: &str) -> String {
+    let number = text.trim_end_matches(['d', 'h', 'm']);
+    let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+    match text.strip_prefix(number) {
+        Some("d") if is_number => format!("P{number}D"),
+        Some("h") if is_number => format!("PT{number}H"),
+        Some("m") if is_number => format!("PT{number}M"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Reads how long a grant stays open.
+pub(crate) fn parse_ttl(text: &str) -> Result<Ttl, Refusal> {
+    iso_duration(text).parse()
 }
 
 /// Parses a pointer: a string, or the object form (docs/design.md#the-published-forms).
@@ -148,7 +166,7 @@ fn query_of(query: &QueryArgs, world: &World) -> Result<Query, Refusal> {
         .map(|it| parse_past_time(it, world.now()));
     Ok(Query {
         text: query.text.join(" "),
-        k: query.k,
+        k: query.k.map(|it| it as usize),
         scope: query.scope,
         topic: query.topic.clone(),
         kind: query.kind,
@@ -281,7 +299,7 @@ fn resolve_of(resolve: &ResolveArgs) -> Result<Resolve, Refusal> {
     let how = match (&resolve.winner, &resolve.merge) {
         (Some(winner), _) => match winner.as_str() {
             "newer" => Settle::Newer,
-            "surer" => Settle::Surer,
+            "surer" | "higher_confidence" => Settle::Surer,
             id => Settle::Winner(id.parse()?),
         },
         (_, Some(text)) => Settle::Merge(text.clone()),

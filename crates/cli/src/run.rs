@@ -10,8 +10,8 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment, World};
 use engram_model::{
-    Caller, Code, ConflictFilter, EngramId, Evidence, Gate, MAX_CONFLICTS_ON_PAGE, Refusal, Reply,
-    Request, Secret, ask,
+    AgentId, Caller, Code, ConflictFilter, EngramId, Evidence, Gate, MAX_CONFLICTS_ON_PAGE,
+    Refusal, Reply, Request, Secret, ask,
 };
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
 use serde_json::json;
@@ -22,7 +22,7 @@ use crate::{
     args::{Cli, PointersVerb, ProjectMemory, ServeArgs, ToolsetArg, Verb},
     batch, conflicts, connect, dashboard, doctor,
     elsewhere::Elsewhere,
-    feed, models, out, pointers, print,
+    feed, models, out, permission, pointers, print,
     request::{caller_of, filter_of, request_of},
 };
 
@@ -114,6 +114,23 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
         }
         (Verb::Conflicts(asked), Reply::Conflicts(page)) if !json => {
             out::print_line(&conflicts::conflicts_text(page, &filter_of(asked)));
+        }
+        // Without words, nothing is better than something else.
+        (Verb::Query(asked), Reply::Query(found))
+            if !json
+                && !found.engrams.is_empty()
+                && asked.text.iter().all(|it| it.trim().is_empty()) =>
+        {
+            out::print_line(&print::query_text(found, "newest claims"));
+        }
+        (_, Reply::Grants(grants)) if !json => {
+            let agents = engine.ask(&Caller::User, ask::Agents)?.agents;
+            let named = |handle: &AgentId| {
+                let known = agents.iter().find(|it| it.handle == *handle);
+                let name = known.map_or(&handle.0, |it| &it.name);
+                out::one_line(permission::agent_text(name, handle, None))
+            };
+            out::print_line(&permission::grants_text(grants, named));
         }
         (_, Reply::Feed(page)) if !json && !page.entries.is_empty() => {
             feed::print_entries(&engine, &page.entries);

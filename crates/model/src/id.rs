@@ -46,7 +46,7 @@ macro_rules! ulid_id {
                     Refusal::new(
                         Code::NotFound,
                         format!("{:?} is not an id", crate::text::shorten(text, 40)),
-                        "Take the 26 characters of an id from an answer.",
+                        "Give all 26 characters of the id, as an answer shows it.",
                     )
                 })
             }

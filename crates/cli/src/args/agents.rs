@@ -3,6 +3,8 @@
 use clap::{Args, Subcommand};
 use engram_model::Ttl;
 
+use crate::request::parse_ttl;
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum AgentsVerb {
     /// Open an agent and print its token; it is shown only once
@@ -14,6 +16,11 @@ pub(crate) enum AgentsVerb {
 Opening an agent again gives it a new token and invalidates the old one.")]
     Open(OpenAgentArgs),
     /// Rename an agent; claims that it already stored keep the old name
+    #[command(after_help = "Examples:
+  engram agents rename codex 'Codex on the refund branch'
+  engram agents rename 'Codex on the refund branch' codex
+
+The name is also that of the client's next connections, until you close the agent.")]
     Rename {
         /// Its name or handle, as `engram agents` lists it
         agent: String,
@@ -89,8 +96,8 @@ pub(crate) struct IssueGrantArgs {
     /// Maximum number of characters of inline code in one message
     #[arg(long, value_name = "CHARS")]
     pub(crate) code: Option<u32>,
-    /// How long the grant stays open [default: PT10M]
-    #[arg(long)]
+    /// How long the grant stays open, such as 30m [default: PT10M]
+    #[arg(long, value_parser = parse_ttl)]
     pub(crate) ttl: Option<Ttl>,
     /// The parent that grants it, within its own limits [default: you]
     #[arg(long, value_name = "AGENT")]
@@ -109,8 +116,8 @@ pub(crate) enum RequestsVerb {
         /// Maximum number of tokens in the excerpt [default: 500]
         #[arg(long, value_name = "TOKENS")]
         cap: Option<u32>,
-        /// How long the grant stays open [default: PT10M]
-        #[arg(long)]
+        /// How long the grant stays open, such as 30m [default: PT10M]
+        #[arg(long, value_parser = parse_ttl)]
         ttl: Option<Ttl>,
     },
     /// Deny a request

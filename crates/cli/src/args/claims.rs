@@ -4,9 +4,10 @@ use clap::Args;
 use engram_model::{Durability, FactType, Kind, MemoryOp, Scope};
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("claims").required(true).args(["claim", "jsonl"]))]
 pub(crate) struct PutArgs {
     /// One to three sentences, at most 500 characters
-    #[arg(long, required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    #[arg(long)]
     pub(crate) claim: Option<String>,
     /// Where its evidence is; may be repeated
     #[arg(long = "pointer", value_name = "POINTER")]
@@ -20,7 +21,7 @@ pub(crate) struct PutArgs {
     /// 0 to 1 [default: 0.7]
     #[arg(long)]
     pub(crate) confidence: Option<f64>,
-    /// How long it holds, such as PT6H or P7D [default: no expiry]
+    /// How long it holds, such as 7d, 12h, 30m or P1Y [default: no expiry]
     #[arg(long)]
     pub(crate) ttl: Option<String>,
     /// run, project, org or global [default: project]
@@ -45,7 +46,7 @@ pub(crate) struct PutArgs {
     /// of the same topic, subject and attribute]
     #[arg(long, value_name = "ID")]
     pub(crate) corrects: Option<String>,
-    /// Engrams as JSON, one per line; - for standard input
+    /// Engrams as JSON, one per line; - for standard input. Each line is answered by one JSON object
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<String>,
 }
@@ -56,8 +57,8 @@ pub(crate) struct QueryArgs {
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
     /// Maximum number of engrams to return
-    #[arg(long)]
-    pub(crate) k: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) k: Option<u32>,
     /// Only this scope: run, project, org or global
     #[arg(long)]
     pub(crate) scope: Option<Scope>,

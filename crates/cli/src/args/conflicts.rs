@@ -61,7 +61,8 @@ pub(crate) enum ConflictsVerb {
 pub(crate) struct ResolveArgs {
     /// The conflict's id
     pub(crate) id: String,
-    /// An engram of the side that holds, or `newer`, or `surer` (the more confident side)
+    /// An engram of the side that holds, or `newer`, or `surer` (the more confident side; also
+    /// `higher_confidence`)
     #[arg(long, value_name = "ENGRAM")]
     pub(crate) winner: Option<String>,
     /// One claim that replaces both

@@ -5,6 +5,10 @@ use clap::Subcommand;
 #[derive(Subcommand, Debug)]
 pub(crate) enum BriefVerb {
     /// Pin a claim by its id, or a line of text
+    #[command(after_help = "Examples:
+  engram brief pin 'Ship on Friday; no new dependencies.'
+  engram brief pin 01J9Z3N8M6W0X4V5Y7K2QHPRTA
+  engram brief pin 'Ask before you add a table.' --agent lead     for lead and the agents below it")]
     Pin {
         /// The id of an engram, or one line
         what: String,

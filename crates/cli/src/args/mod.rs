@@ -40,8 +40,8 @@ const EVERYWHERE: &str = "Everywhere";
   engram app                                open the window"
 )]
 pub(crate) struct Cli {
-    /// Where to keep data [default: engram in your data folder]
-    #[arg(long, global = true, env = "ENGRAM_HOME", value_name = "DIR", help_heading = EVERYWHERE)]
+    /// Where to keep data [default: ENGRAM_HOME, or engram in your data folder]
+    #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
     /// A working tree, a bare repository or a .git folder [default: found from the current folder]
     #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
@@ -162,6 +162,13 @@ Pointers:
         verb: Option<AgentsVerb>,
     },
     /// Show what agents have spent of their turns
+    #[command(after_help = "Examples:
+  engram budget
+  engram budget --agent programmer-1
+
+What a turn may read is set in config.toml, in the home that `engram status` names:
+  [limits.deref]
+  repo_spans = 5")]
     Budget {
         /// Only this agent
         #[arg(long, value_name = "AGENT")]
@@ -173,6 +180,10 @@ Pointers:
         verb: GrantVerb,
     },
     /// List agents' requests to read beyond their budgets, and answer them
+    #[command(after_help = "Examples:
+  engram requests
+  engram requests grant ID --cap 300 --ttl 30m
+  engram requests deny ID --why 'Read the claim about it first.'")]
     Requests {
         /// Include answered requests
         #[arg(long)]
@@ -272,6 +283,9 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
         agent: Option<String>,
     },
     /// Check and send messages between parent and child agents
+    #[command(after_help = "Examples:
+  engram message validate report.json
+  engram message send report.json --agent programmer-1")]
     Message {
         #[command(subcommand)]
         verb: MessageVerb,

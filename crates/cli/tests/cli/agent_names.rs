@@ -1,7 +1,7 @@
 //! What a person types and reads: names where a request takes a handle, and hints that address the
 //! person.
 
-use crate::fixture::{POINTER, Sandbox, make_repository};
+use crate::fixture::{POINTER, Sandbox, make_repository, output_of};
 
 #[test]
 fn a_name_stands_for_the_handle_of_this_project() {
@@ -79,4 +79,96 @@ fn what_waits_and_what_passes_is_said() {
     let stored = sandbox.json(&[&claim[..], &["--durability", "ephemeral"]].concat());
     let shown = sandbox.run(&["get", stored["id"].as_str().unwrap()]);
     assert!(shown.out.contains(", ephemeral"), "{shown:?}");
+}
+
+/// Times say their offset, seconds are enough, and nothing is printed as it is stored.
+#[test]
+fn times_and_kinds_are_printed_for_people() {
+    let sandbox = Sandbox::new();
+    sandbox.open_family(&["ada"]);
+    let claim = ["put", "--claim", "The build is red.", "--pointer", POINTER];
+    let id = sandbox.json(&[&claim[..], &["--ttl", "7d"]].concat())["id"].clone();
+    let id = id.as_str().unwrap();
+    sandbox.put("The wallet lock lasts 3 minutes.");
+    sandbox.put("The wallet lock lasts 30 minutes.");
+    let conflict = sandbox.json(&["conflicts"])["conflicts"][0]["id"].clone();
+    let conflict = conflict.as_str().unwrap();
+    sandbox.json(&["deref", POINTER, "--agent", "ada"]);
+    for (args, says) in [
+        (&["get", id][..], "expires 20"),
+        (&["log", id], "stored"),
+        (
+            &["conflicts", "show", conflict],
+            "quantities differ, found 20",
+        ),
+        (&["feed"], "conflict"),
+        (&["agents"], "last: read a source"),
+        (&["budget"], "[limits.deref]"),
+    ] {
+        let told = sandbox.run(args).out;
+        assert!(
+            told.contains(says) && told.contains(" UTC"),
+            "{args:?}: {told}"
+        );
+        assert!(!told.contains("tier"), "{args:?}: {told}");
+        // `20:15:30.123456789Z`
+        let times = told.split(':').skip(2);
+        assert!(
+            times
+                .clone()
+                .all(|it| it.get(2..3).is_none_or(|it| it != ".")),
+            "{told}"
+        );
+    }
+    let newest = sandbox.run(&["query", ""]).out;
+    assert!(newest.starts_with("newest claims\n"), "{newest}");
+    let settled = ["resolve", conflict, "--winner", "higher_confidence"];
+    assert!(
+        sandbox.run(&settled).err.contains("confidence"),
+        "both are as sure"
+    );
+}
+
+/// A list names an agent as other lists do, and goes on in the direction in which the window does.
+#[test]
+fn lists_are_as_in_the_window() {
+    let sandbox = Sandbox::new();
+    let handle = sandbox.open_family(&["ada"])[0]["agent"].clone();
+    sandbox.json(&["agents", "rename", "ada", "Ada on retries"]);
+    let issue = ["grant", "issue", "--to", "Ada on retries", "--code", "40"];
+    sandbox.json(&[&issue[..], &["--ttl", "30m"]].concat());
+    let grants = sandbox.run(&["grant", "list"]).out;
+    let name = format!(
+        "for Ada on retries (handle {}), by you",
+        handle.as_str().unwrap()
+    );
+    assert!(grants.contains(&name), "{grants}");
+    for _ in 0..3 {
+        sandbox.json(&["deref", POINTER, "--agent", "ada"]);
+    }
+    for line in ["L1", "L2"] {
+        let pointer = format!("repo:src/retry.rs#{line}@HEAD");
+        let ask = ["deref", &pointer, "--agent", "ada", "--reason", "Is it so?"];
+        assert_eq!(sandbox.run(&ask).code, Some(1));
+    }
+    let requests = sandbox.run(&["requests"]).out;
+    assert!(requests.find("#L1@") < requests.find("#L2@"), "{requests}");
+}
+
+/// A command that lacks something names what it needs, and nothing that it has.
+#[test]
+fn what_is_missing_or_too_short_is_said() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.plain(env!("CARGO_BIN_EXE_engram"), &sandbox.repo());
+    command.arg("put").env("ENGRAM_HOME", sandbox.home());
+    let bare = output_of(command.output().unwrap());
+    assert_eq!(bare.code, Some(2));
+    assert!(
+        bare.err.contains("--jsonl") && !bare.err.contains("--home"),
+        "{bare:?}"
+    );
+    let short = sandbox.run(&["resolve", "7VGA", "--dismiss"]).err;
+    assert!(short.contains("all 26 characters"), "{short}");
+    let none = sandbox.run(&["query", "x", "--k", "0"]).err;
+    assert!(none.contains("--k") && !none.contains("fewer"), "{none}");
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Sandbox, output_of};
 
-const VERBS: [&str; 40] = [
+const VERBS: [&str; 42] = [
     "",
     "put",
     "get",
@@ -18,6 +18,7 @@ const VERBS: [&str; 40] = [
     "status",
     "agents",
     "agents open",
+    "agents rename",
     "budget",
     "grant",
     "grant issue",
@@ -38,6 +39,7 @@ const VERBS: [&str; 40] = [
     "brief",
     "brief pin",
     "brief unpin",
+    "message",
     "message validate",
     "message send",
     "models",

@@ -363,7 +363,7 @@ fn feed_and_log_say_who_did_what() {
         let out = sandbox.run(&verb).out;
         let told: Vec<Vec<&str>> = out
             .lines()
-            .map(|it| it.split_whitespace().skip(2).collect())
+            .map(|it| it.split_whitespace().skip(3).collect())
             .collect();
         let want = [
             ("ann", "repeated", &restored, "no"),
