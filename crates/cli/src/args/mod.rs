@@ -34,7 +34,7 @@ const EVERYWHERE: &str = "Everywhere";
     after_help = "Examples:
   engram connect claude                     let Claude Code use this memory
   engram put --claim 'Retries use full jitter, 200 ms base.' --pointer 'repo:src/retry.rs#L12-L30@HEAD'
-  engram query 'how does the client retry'
+  engram query 'which jitter do retries use'
   engram deref 'repo:src/retry.rs#L12-L30@HEAD'
   engram feed --follow                      watch what agents learn
   engram app                                open the window"

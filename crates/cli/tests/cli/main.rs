@@ -8,6 +8,7 @@ mod connect;
 mod crashes;
 mod criteria;
 mod detect;
+mod examples;
 mod failures;
 mod fixture;
 mod git_folders;
