@@ -257,12 +257,10 @@ fn weights_of_another_task_do_not_load() {
         let folder = model(task, &labels, words);
         fs::read(folder.path().join("model.onnx")).unwrap()
     };
-    for (task, other) in [(Task::Entailment, Task::Embedding)] {
-        let folder = model(task, &labels, words);
-        fs::write(folder.path().join("model.onnx"), weights(other)).unwrap();
-        let error = load(task, folder.path()).unwrap_err();
-        assert!(matches!(error, ModelError::WrongTask { .. }), "{error}");
-    }
+    let folder = model(Task::Entailment, &labels, words);
+    fs::write(folder.path().join("model.onnx"), weights(Task::Embedding)).unwrap();
+    let error = load(Task::Entailment, folder.path()).unwrap_err();
+    assert!(matches!(error, ModelError::WrongTask { .. }), "{error}");
     // Two labels, of three that the weights have.
     let folder = model(Task::Entailment, &["contradiction", "entailment"], words);
     let error = load(Task::Entailment, folder.path()).unwrap_err();

@@ -190,9 +190,21 @@ mod tests {
     use super::*;
 
     /// What lies beside the journal, or follows it (decision 10).
-    const NOT_REPLAYED: [&str; 12] = [
-        "blob", "content", "delivery", "due", "follower", "health", "journal", "look", "meta",
-        "said", "series", "served",
+    const NOT_REPLAYED: [&str; 14] = [
+        "blob",
+        "content",
+        "delivery",
+        "due",
+        "embedding_model",
+        "follower",
+        "health",
+        "journal",
+        "look",
+        "meta",
+        "said",
+        "series",
+        "served",
+        "vector",
     ];
 
     #[test]

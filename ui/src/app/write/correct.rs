@@ -125,6 +125,7 @@ fn save_correction(app: App, engram: &Engram) {
         id,
         claim: begun.text,
         seen: untrack(|| seen_evidence(app, engram)),
+        dropped: Vec::new(),
     };
     let is_queue = views::is_queue(app);
     let next = untrack(|| feed::neighbour(app, id)).filter(|_| is_queue);

@@ -34,6 +34,8 @@ pub const READS: super::Noun = ("read", "reads");
 pub const FILES: super::Noun = ("file", "files");
 pub const DID_STORE: &str = "stored";
 pub const DID_CONTRADICT: &str = "contradicted another claim";
+pub const DID_SETTLE: &str = "settled a conflict";
+pub const DID_REOPEN: &str = "took back a verdict";
 pub const MESSAGE: &str = "sent a message";
 pub const BY_GRANT: &str = "with a grant";
 pub const NO_SUCH_GRANT: &str = "refused: grant not valid";
@@ -178,6 +180,12 @@ pub fn name_of_count(name: &str) -> Option<&'static str> {
         "brief_lines" => "lines of a brief",
         _ => return None,
     })
+}
+
+/// The claims that a verdict ended, after what was done.
+pub fn ended(claims: &[String]) -> String {
+    let quoted: Vec<String> = claims.iter().map(|it| format!("“{it}”")).collect();
+    format!(": this ended {}", quoted.join(" and "))
 }
 
 #[cfg(test)]

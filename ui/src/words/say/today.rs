@@ -22,6 +22,7 @@ pub const EXPIRING_MEANS: &str = "A claim that expired is no longer shown to age
 pub const NEWEST: &str = "The newest:";
 pub const LEARNED: &str = "stored";
 pub const CONTRADICTED: &str = "raised";
+pub const SETTLED: &str = "settled";
 pub const ASKED: &str = "made";
 pub const DRIFTED: &str = "Evidence changed for";
 

@@ -144,6 +144,25 @@ fn view_act(app: App, act: &AgentAct, clock: Clock) -> impl IntoView + use<> {
             let id = *conflict;
             view! { <button class="plain" on:click=move |_| conflicts::show_conflict(app, id)>{say::agents::DID_CONTRADICT}</button> }.into_any()
         }
+        ActOf::Settled {
+            conflict,
+            how,
+            ended,
+        } => {
+            let id = *conflict;
+            let did = if how.is_some() {
+                say::agents::DID_SETTLE
+            } else {
+                say::agents::DID_REOPEN
+            };
+            let ended: Vec<String> = ended.iter().map(|it| words::visible(it)).collect();
+            let ended = (!ended.is_empty()).then(|| say::agents::ended(&ended));
+            view! {
+                <button class="plain" on:click=move |_| conflicts::show_conflict(app, id)>{did}</button>
+                {ended.map(|it| prose::prose(&it))}
+            }
+            .into_any()
+        }
         what => in_words(what).into_any(),
     };
     view! {
@@ -181,7 +200,10 @@ fn in_words(what: &ActOf) -> String {
                 (true, _) => say::agents::OVER.to_owned(),
             }
         }
-        ActOf::Began | ActOf::Stored { .. } | ActOf::Contradicted { .. } => String::new(),
+        ActOf::Began
+        | ActOf::Stored { .. }
+        | ActOf::Contradicted { .. }
+        | ActOf::Settled { .. } => String::new(),
     }
 }
 

@@ -213,6 +213,7 @@ pub(super) fn what_happened(row: &NewsRow) -> String {
     let (verb, noun) = match row.what {
         NewsKind::Learned => (say::today::LEARNED, say::CLAIMS),
         NewsKind::Contradicted => (say::today::CONTRADICTED, say::CONFLICTS),
+        NewsKind::Settled => (say::today::SETTLED, say::CONFLICTS),
         NewsKind::Asked => (say::today::ASKED, say::REQUESTS),
         NewsKind::Drifted => (say::today::DRIFTED, say::CLAIMS),
     };

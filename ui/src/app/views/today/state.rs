@@ -339,7 +339,7 @@ fn route_to_news(row: &NewsRow) -> Route {
                 ..Filter::default()
             },
         ),
-        NewsKind::Contradicted => (&conflicts::VIEW, Filter::default()),
+        NewsKind::Contradicted | NewsKind::Settled => (&conflicts::VIEW, Filter::default()),
         NewsKind::Asked => (&requests::VIEW, Filter::default()),
         NewsKind::Drifted => (&drift::VIEW, Filter::default()),
     };
