@@ -72,6 +72,10 @@ mod socket {
         time::{Duration, Instant},
     };
 
+    use rustix::{
+        io::{FdFlags, fcntl_setfd},
+        net::{self, AddressFamily, SocketAddrUnix, SocketType},
+    };
     use serde::{Serialize, de::DeserializeOwned};
 
     use super::{AskedByMeaning, QuestionMeaning};
@@ -134,7 +138,11 @@ mod socket {
                     if ended.load(Ordering::Relaxed) {
                         return;
                     }
-                    let Ok(stream) = stream else { continue };
+                    let Ok(stream) = stream else {
+                        // There are no file descriptors left.
+                        std::thread::park_timeout(PATIENCE);
+                        continue;
+                    };
                     if let Err(error) = answer_one(stream, &answer) {
                         tracing::debug!(%error, "a question was not answered");
                     }
@@ -165,8 +173,16 @@ mod socket {
         read_line(&stream, until)
     }
 
+    /// Connects, without waiting for a process that hangs with a full queue.
     fn connect(home: &Path) -> io::Result<UnixStream> {
-        UnixStream::connect(home.join(SOCKET))
+        let address = SocketAddrUnix::new(home.join(SOCKET))?;
+        let socket = net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+        fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+        let stream = UnixStream::from(socket);
+        stream.set_nonblocking(true)?;
+        net::connect(&stream, &address)?;
+        stream.set_nonblocking(false)?;
+        Ok(stream)
     }
 
     fn write_line(stream: &mut UnixStream, value: &impl Serialize) -> io::Result<()> {

@@ -296,3 +296,30 @@ fn a_killed_process_leaves_a_socket_that_the_next_one_replaces() {
     at.0.follow_with_models().unwrap();
     changes.until(|| by(&at.query(&USER, QUESTION)).map(drop));
 }
+
+/// A process that hangs takes no connection any more, and its queue is full.
+#[test]
+fn a_process_that_hangs_delays_no_question() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    at.claim(BACKOFF);
+    let socket = sandbox.home().join("questions.sock");
+    let _hangs = UnixListener::bind(&socket).unwrap();
+    // Connecting never fails on some systems, which then have no queue to fill.
+    let (sender, connected) = channel();
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        while let Ok(stream) = UnixStream::connect(&socket) {
+            open.push(stream);
+            if sender.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    while connected.recv_timeout(Duration::from_millis(500)).is_ok() {}
+    let found = at.query(&USER, "relay waits");
+    assert_eq!(
+        (by(&found), claims_in(&found)),
+        (None, vec![BACKOFF.to_owned()])
+    );
+}
