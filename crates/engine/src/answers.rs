@@ -366,7 +366,6 @@ impl Answers for Answering<'_> {
         let engine = self.0.engine;
         let mut models = list_models(engine.store.home())?;
         for model in &mut models {
-            engine.failures.tell(model);
             vectors::tell_progress(&engine.store, model)?;
         }
         Ok(ModelsReply { models })

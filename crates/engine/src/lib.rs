@@ -70,7 +70,7 @@ pub use status::recover::recover;
 pub use world::World;
 
 use context::{caller::Agents, shelf::HomeShelf};
-use home::{config::Config, models::ModelFailures};
+use home::config::Config;
 
 /// Where to work.
 #[derive(Clone, Debug)]
@@ -103,7 +103,6 @@ pub struct Engine {
     waiting: Mutex<Weak<Engine>>,
     /// Whether this process may load models.
     has_models: AtomicBool,
-    failures: ModelFailures,
     /// Whether a thread is waiting for the process that follows the working tree to end.
     succeeding: Arc<AtomicBool>,
     /// The store's count of reopenings when the caches and followers were last reset.
@@ -215,7 +214,6 @@ impl Engine {
             following: Mutex::default(),
             waiting: Mutex::default(),
             has_models: AtomicBool::new(false),
-            failures: ModelFailures::default(),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),
         })

@@ -32,7 +32,7 @@ impl Embedder {
     ///
     /// # Errors
     /// Those of [`crate::inspect`]; [`ModelError::NoRuntime`] before [`crate::load_runtime`]; and
-    /// [`ModelError::Failed`] if it cannot embed a first text.
+    /// [`ModelError::Failed`] if it cannot embed two texts of different length.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
         // Without a library, the files need not be read.
         let environment = runtime::environment()?;
@@ -61,6 +61,8 @@ impl Embedder {
             info: files.info,
         };
         embedder.dimensions = embedder.run(&["a"])?.first().map_or(0, Vec::len);
+        // Some models take texts of one length only.
+        embedder.embed(&["A text of more words than the first."])?;
         Ok(embedder)
     }
 

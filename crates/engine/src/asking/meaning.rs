@@ -105,10 +105,9 @@ impl<'a> MeaningCompared<'a> {
         Ok(f64::from(MEANING) * f64::from(closeness))
     }
 
-    /// The versions that are nearest in meaning, with or without a word of the question.
+    /// The versions that are nearest in meaning, nearest first.
     pub(crate) fn nearest(&self) -> impl Iterator<Item = u64> {
-        self.by_model
-            .iter()
-            .flat_map(|it| it.nearest.keys().copied())
+        let nearest = self.by_model.iter().flat_map(|it| &it.asked.nearest);
+        nearest.map(|it| it.0)
     }
 }

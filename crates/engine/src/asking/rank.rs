@@ -9,7 +9,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use engram_consistency::near::{ClaimSketch, SHARED_WORD};
+use engram_consistency::near::{ClaimSketch, MEANING, SHARED_WORD};
 use engram_model::{
     Durability, Engram, Evidence, FactType, HashKeys, RunId, Scope, Spelling, fold,
 };
@@ -30,7 +30,8 @@ pub(crate) const FLOOR: f64 = 0.05;
 /// question is long ([`LONG`]).
 const FLOOR_BESIDE_NAME: f64 = 0.2;
 /// Candidates less relevant than this are noise, unless the question has this many words and they
-/// share this much with it, counted as nearness is: a long question says much that no claim says.
+/// share this much with it, counted as nearness is, by words and the table: a long question says much
+/// that no claim says. A model, whose meaning adds more, must find more in proportion.
 const NOISE: f64 = 0.2;
 const LONG: usize = 6;
 const NOT_NOISE: f64 = 0.4;
@@ -268,7 +269,8 @@ impl RankedEngram {
         let most = in_words + weights.meaning;
         let relevance = if most > 0.0 { sum / most } else { 0.0 };
         let complete = found.exact == worth.exact.len() && found.words == worth.words.len();
-        let is_near = weights.worth.words.len() >= LONG && sum >= NOT_NOISE;
+        let heavier = (weights.meaning / f64::from(MEANING)).max(1.0);
+        let is_near = weights.worth.words.len() >= LONG && sum >= NOT_NOISE * heavier;
         if found.exact == 0 && relevance < NOISE && !is_near && !complete {
             return None;
         }

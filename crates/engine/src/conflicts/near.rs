@@ -71,42 +71,39 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     let threshold = near_threshold(cx, tx)?;
     // As of the moment when it is stored.
     let clock = engram.recorded_at;
-    let mut near = Nearest::new();
-    let mut compared = 0;
-    let mut places = meaning
-        .as_ref()
-        .map(ModelOnClaim::nearest)
-        .unwrap_or_default();
-    let most = MAX_COMPARED + places.len();
-    for seq in words.most_shared(MAX_WORDS, FREQUENT)? {
-        if !places.contains(&seq) {
-            places.push(seq);
+    let is_rival = |other: &Engram| {
+        other.lineage_id != engram.lineage_id
+            && is_other_author(engram, other, &engram.provenance.created_by)
+            && may_be_compared(&Traits::from(other), engram, clock)
+            && is_comparable(other)
+            && visibility.may_see(other)
+    };
+    let rivals = |places: &[u64], most: usize, into: &mut Vec<Engram>| -> Result<(), Refusal> {
+        let known: HashSet<u64> = into.iter().map(|it| it.seq).collect();
+        let others = places.iter().filter(|it| !known.contains(it));
+        for seq in others.take(MAX_READ) {
+            if into.len() == known.len() + most {
+                break;
+            }
+            into.extend(tx.engram_at(*seq)?.filter(is_rival));
         }
+        Ok(())
+    };
+    let mut compared = Vec::new();
+    if let Some(model) = &meaning {
+        rivals(&model.nearest(), MAX_BY_MEANING, &mut compared)?;
     }
-    for seq in places {
-        if compared == most {
-            break;
-        }
-        let Some(other) = tx.engram_at(seq)? else {
-            continue;
-        };
-        let is_of_others = is_other_author(engram, &other, &engram.provenance.created_by);
-        if other.lineage_id == engram.lineage_id
-            || !is_of_others
-            || !may_be_compared(&Traits::from(&other), engram, clock)
-            || !is_comparable(&other)
-            || !visibility.may_see(&other)
-        {
-            continue;
-        }
-        compared += 1;
+    let in_words = words.most_shared(MAX_WORDS, FREQUENT)?;
+    rivals(&in_words, MAX_COMPARED, &mut compared)?;
+    let mut near = Nearest::new();
+    for other in compared {
         let parsed = cx.engine.caches.claims.parse_once(&other);
         // The rules read two claims of the same words: these conflict, or are a series or events.
         if own.gist.has_same_words(&parsed.gist) {
             continue;
         }
         let closeness = match &meaning {
-            Some(model) => model.closeness(tx, seq)?,
+            Some(model) => model.closeness(tx, other.seq)?,
             None => None,
         };
         let score = sought.nearness_by(&parsed.gist, closeness);
@@ -140,12 +137,7 @@ impl ModelOnClaim {
 
     /// The places of the nearest claims, nearest first.
     fn nearest(&self) -> Vec<u64> {
-        let mut near = self.meaning.nearest.clone();
-        near.sort_by(|a, b| b.1.total_cmp(&a.1));
-        near.into_iter()
-            .map(|it| it.0)
-            .take(MAX_BY_MEANING)
-            .collect()
+        self.meaning.nearest.iter().map(|it| it.0).collect()
     }
 
     /// How close a claim is; `None` if the model has not read it.

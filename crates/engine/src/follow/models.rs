@@ -18,7 +18,10 @@ use crate::{
     Engine,
     context::Context,
     follow::{Follower, Woken},
-    home::models::{EndpointModel, FolderModel, ModelFailures, Models},
+    home::{
+        failures,
+        models::{EndpointModel, FolderModel, Models},
+    },
     verdicts::by_model::{self, ModelWord},
 };
 
@@ -91,12 +94,13 @@ impl Follower for ModelFollower {
         let has = |task| self.judges.iter().any(|it| it.task == task);
         let (nli, llm) = (has(ModelTask::Nli), has(ModelTask::Llm));
         if chosen.nli != self.chosen.nli || again && !nli {
-            let judge = chosen.nli.as_ref().map(load_classifier);
-            self.replace(ModelTask::Nli, judge, &engine.failures);
+            let judge = chosen.nli.as_ref();
+            let judge = judge.map(|it| load_classifier(&it.in_home(home)));
+            self.replace(ModelTask::Nli, judge, home);
         }
         if chosen.llm != self.chosen.llm || again && !llm {
             let judge = chosen.llm.as_ref().map(connect);
-            self.replace(ModelTask::Llm, judge, &engine.failures);
+            self.replace(ModelTask::Llm, judge, home);
         }
         (self.chosen, self.written) = (chosen, written);
         let cx = Context::for_engine(engine);
@@ -118,17 +122,14 @@ impl ModelFollower {
         &mut self,
         task: ModelTask,
         loaded: Option<Result<ModelJudge, ModelError>>,
-        failures: &ModelFailures,
+        home: &Path,
     ) {
         self.judges.retain(|it| it.task != task);
-        failures.clear(task);
+        failures::forget(home, task);
         match loaded {
             None => {}
             Some(Ok(judge)) => self.judges.push(judge),
-            Some(Err(why)) => {
-                tracing::warn!(%why, "a model is not used");
-                failures.set(task, why.to_string());
-            }
+            Some(Err(why)) => failures::keep(home, task, &why),
         }
     }
 }
@@ -152,7 +153,7 @@ impl ModelJudge {
         };
         match self.ask(&pair) {
             Ok(word) => {
-                cx.engine.failures.clear(self.task);
+                failures::forget(store.home(), self.task);
                 self.failed = 0;
                 // It may have been turned off while it was thinking.
                 if Models::read(store.home())? != *chosen {
@@ -161,8 +162,7 @@ impl ModelJudge {
                 by_model::record_word(cx, pair.project, pair.id, &word)?;
             }
             Err(why) => {
-                tracing::warn!(model = self.name, %why, "a model gave no verdict");
-                cx.engine.failures.set(self.task, why.to_string());
+                failures::keep(store.home(), self.task, &why);
                 if is_of_the_endpoint(&why) {
                     let pause = PAUSE * (1 << self.failed.min(MAX_DOUBLED));
                     self.failed += 1;

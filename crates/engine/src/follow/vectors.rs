@@ -10,7 +10,7 @@ use std::{
     time::SystemTime,
 };
 
-use engram_meaning::{Embedder, ModelError, load_runtime};
+use engram_meaning::{Embedder, ModelError, ModelInfo, Task, inspect, load_runtime};
 use engram_model::{ListedModel, ModelState, ModelTask, ProjectId, Refusal};
 use engram_store::{EmbeddingModel, Store, StoreError, StoredVector, Unembedded, Vectors};
 use jiff::Timestamp;
@@ -20,6 +20,7 @@ use crate::{
     Engine,
     follow::{Follower, Woken, models::lock},
     home::{
+        failures,
         models::{FolderModel, Models},
         questions::{self, AskedByMeaning, Listening, NEAREST, QuestionMeaning, closeness, cosine},
     },
@@ -56,13 +57,12 @@ struct HeldModel {
     is_behind: bool,
     /// Erasures up to this place of the journal were taken into account.
     erased: u64,
-    _listening: Option<Listening>,
+    _listening: Listening,
 }
 
 /// What answers questions.
 struct SharedModel {
-    name: String,
-    version: String,
+    info: ModelInfo,
     embedder: Mutex<Embedder>,
     /// `None` until every claim has a vector for the first time: half of them would make the other half
     /// look wrong.
@@ -106,14 +106,17 @@ impl Follower for VectorFollower {
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
         let home = engine.store.home();
         let (chosen, written) = (Models::read(home)?.embed, Models::written(home));
-        if chosen != self.chosen || self.held.is_none() && written != self.written {
-            // The model before makes room first.
-            self.held = None;
-            if let Some(model) = &chosen {
-                self.held = hold(engine, model)?;
+        if chosen != self.chosen || written != self.written {
+            let is_same = self.held.as_ref().zip(chosen.as_ref());
+            if !is_same.is_some_and(|(held, chosen)| held.is_of(&chosen.in_home(home))) {
+                // The model before makes room first.
+                self.held = None;
+                if let Some(model) = &chosen {
+                    self.held = hold(engine, &model.in_home(home))?;
+                }
+                ring(engine);
             }
             (self.chosen, self.written) = (chosen, written);
-            ring(engine);
         }
         let Some(held) = &mut self.held else {
             return Ok(());
@@ -122,8 +125,9 @@ impl Follower for VectorFollower {
         if held.embed_next(engine)? {
             // New messages are read after each batch.
             let _ = self.own.send(Woken::Bell);
-        } else if std::mem::take(&mut held.is_behind) {
+        } else if held.is_behind {
             held.publish(&engine.store)?;
+            held.is_behind = false;
             ring(engine);
         }
         Ok(())
@@ -159,6 +163,10 @@ pub(crate) fn tell_progress(store: &Store, model: &mut ListedModel) -> Result<()
             "has read {} of {} claims; until it has read all, questions are answered by the built-in table",
             count.embedded, count.all
         )),
+        Some(count) if count.unreadable > 0 => Some(format!(
+            "cannot read {} of {} claims; the built-in table compares these",
+            count.unreadable, count.all
+        )),
         Some(_) => None,
     };
     Ok(())
@@ -171,11 +179,10 @@ fn hold(engine: &Engine, chosen: &FolderModel) -> Result<Option<HeldModel>, Refu
     let embedder = match embedder {
         Ok(embedder) => embedder,
         Err(why) => {
-            fail(engine, &why);
+            failures::keep(engine.store.home(), ModelTask::Embed, &why);
             return Ok(None);
         }
     };
-    engine.failures.clear(ModelTask::Embed);
     let info = embedder.info().clone();
     let number = engine
         .store
@@ -183,41 +190,46 @@ fn hold(engine: &Engine, chosen: &FolderModel) -> Result<Option<HeldModel>, Refu
             tx.number_model(&info.name, &info.version)
         })?;
     let shared = Arc::new(SharedModel {
-        name: info.name,
-        version: info.version,
+        info,
         embedder: Mutex::new(embedder),
         vectors: RwLock::new(None),
     });
+    let home = engine.store.home();
     let answering = Arc::clone(&shared);
-    let listening = questions::listen(engine.store.home(), move |it| answering.answer(&it));
-    let listening = listening.inspect_err(|error| {
-        tracing::warn!(%error, "cannot answer questions by meaning");
-        let why = format!("cannot listen in the home: {error}");
-        engine.failures.set(ModelTask::Embed, why);
-    });
+    let listening = match questions::listen(home, move |it| answering.answer(&it)) {
+        Ok(listening) => listening,
+        Err(error) => {
+            let why = format!("cannot listen in {}: {error}", home.display());
+            failures::keep(home, ModelTask::Embed, &why);
+            return Ok(None);
+        }
+    };
+    failures::forget(home, ModelTask::Embed);
     Ok(Some(HeldModel {
         number,
         shared,
         embedded: 0,
         is_behind: true,
         erased: engine.store.read::<_, StoreError>(|tx| tx.head())?,
-        _listening: listening.ok(),
+        _listening: listening,
     }))
 }
 
-fn fail(engine: &Engine, why: &ModelError) {
-    tracing::warn!(%why, "the embedding model is not used");
-    engine.failures.set(ModelTask::Embed, why.to_string());
-}
-
 impl HeldModel {
+    /// Whether it was loaded from this folder as the folder is now.
+    fn is_of(&self, chosen: &FolderModel) -> bool {
+        inspect(&chosen.folder, Task::Embedding).is_ok_and(|it| it == self.shared.info)
+    }
+
     /// Embeds the next claims; returns whether there may be more.
     fn embed_next(&mut self, engine: &Engine) -> Result<bool, Refusal> {
         let store = &engine.store;
-        let next = store.read::<_, StoreError>(|tx| {
-            Vectors::of(tx).lacking_after(self.number, self.embedded, BATCH)
+        let (next, head) = store.read::<_, StoreError>(|tx| {
+            let next = Vectors::of(tx).lacking_after(self.number, self.embedded, BATCH)?;
+            Ok((next, tx.head()?))
         })?;
         let Some(last) = next.last().map(|it| it.seq) else {
+            self.embedded = head;
             return Ok(false);
         };
         let mut made = Vec::with_capacity(next.len());
@@ -257,7 +269,7 @@ impl HeldModel {
         });
         MutexGuard::unlock_fair(embedder);
         let vectors = vectors.unwrap_or_else(|why| {
-            fail(engine, &why);
+            failures::keep(engine.store.home(), ModelTask::Embed, &why);
             Vec::new()
         });
         let made = claims.iter().zip(vectors);
@@ -287,15 +299,15 @@ impl HeldModel {
         Ok(())
     }
 
-    /// Reads the vectors anew after an erasure, so that nothing of what was erased stays in memory.
+    /// Drops all vectors after an erasure, so that they are read anew without those of erased claims.
     fn forget_erased(&mut self, store: &Store) -> Result<(), Refusal> {
         let (is_erased, head) = store.read::<_, StoreError>(|tx| {
             Ok((Vectors::of(tx).is_erased_after(self.erased)?, tx.head()?))
         })?;
-        self.erased = head;
         if is_erased && self.shared.vectors.write().take().is_some() {
-            self.publish(store)?;
+            self.is_behind = true;
         }
+        self.erased = head;
         Ok(())
     }
 }
@@ -310,8 +322,8 @@ impl SharedModel {
         let vectors = self.vectors.read();
         let (usual, nearest) = vectors.as_ref()?.nearest(asked.project, &vector);
         Some(QuestionMeaning {
-            name: self.name.clone(),
-            version: self.version.clone(),
+            name: self.info.name.clone(),
+            version: self.info.version.clone(),
             vector,
             usual,
             nearest,
@@ -344,10 +356,13 @@ impl VectorsOfHome {
             .collect();
         let sum: f32 = near.iter().map(|it| it.1).sum();
         let usual = sum / (near.len() + YOUNG) as f32;
+        let nearest_first =
+            |a: &(u64, f32), b: &(u64, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
         if near.len() > NEAREST {
-            near.select_nth_unstable_by(NEAREST, |a, b| b.1.total_cmp(&a.1));
+            near.select_nth_unstable_by(NEAREST, nearest_first);
             near.truncate(NEAREST);
         }
+        near.sort_unstable_by(nearest_first);
         let near = near.into_iter();
         (
             usual,

@@ -14,7 +14,7 @@ use engram_store::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::home::{calls, models};
+use crate::home::{calls, failures, models};
 
 /// Everything that Engram writes to a home: files, and folders that contain nothing else. All other
 /// files there belong to somebody else.
@@ -24,6 +24,8 @@ const OURS: &[&str] = &[
     calls::QUERIES,
     "config.toml",
     "doorbell",
+    "embed.lock",
+    models::FETCHED,
     models::FILE,
     "models.lock",
     "opened.json",
@@ -41,8 +43,8 @@ const DATABASE: &str = "engram.db";
 const LOGS: [&str; 3] = ["engram.db-wal", "engram.db-shm", "engram.db-journal"];
 /// Locked until the database has been moved.
 const QUEUE: &str = "write.lock";
-/// The socket of a window, which cannot be moved.
-const DOOR: &str = "window.sock";
+/// The socket of a window, and that of the process with the embedding model: they cannot be moved.
+const DOORS: [&str; 2] = ["window.sock", "questions.sock"];
 /// The folder itself, even if the home is a link to it.
 const FOLDER: &str = ".";
 
@@ -249,7 +251,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
         ));
     }
     let vacant = Vacant::take(&from)?;
-    refuse_open_window(&from)?;
+    refuse_listening(&from)?;
     // A copy has the rights of its original.
     make_private(&from);
     let failed = |path: &Path, source| {
@@ -278,20 +280,22 @@ pub fn move_home() -> Result<Moved, Refusal> {
     })
 }
 
-/// Refuses if a window has the home open, which shows in its socket. The socket of a closed window
-/// is ignored.
-fn refuse_open_window(home: &Path) -> Result<(), Refusal> {
-    let door = home.join(DOOR);
-    #[cfg(unix)]
-    if std::os::unix::net::UnixStream::connect(&door).is_ok() {
-        return Err(StoreError::InUse(home.to_owned()).into());
-    }
-    match fs::remove_file(&door) {
-        Err(source) if source.kind() != ErrorKind::NotFound => {
-            Err(StoreError::Io { path: door, source }.into())
+/// Refuses if a process listens in the home, which shows in its socket. A socket that a process left
+/// behind is removed.
+fn refuse_listening(home: &Path) -> Result<(), Refusal> {
+    for door in DOORS.map(|it| home.join(it)) {
+        #[cfg(unix)]
+        if std::os::unix::net::UnixStream::connect(&door).is_ok() {
+            return Err(StoreError::InUse(home.to_owned()).into());
         }
-        _ => Ok(()),
+        match fs::remove_file(&door) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                return Err(StoreError::Io { path: door, source }.into());
+            }
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 /// Engram's files in a home, the database last, and the files of others.
@@ -347,6 +351,7 @@ fn is_own_file(name: &str) -> bool {
     OURS.contains(&name)
         || index.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
         || is_left_by_recovery(name)
+        || failures::FILES.contains(&name)
         || (name.starts_with("anchor-") && name.ends_with(".lock"))
 }
 
@@ -354,7 +359,8 @@ fn is_own_file(name: &str) -> bool {
 fn may_be_in_home(name: &str) -> bool {
     is_own_file(name)
         || LOGS.contains(&name)
-        || [DATABASE, QUEUE, DOOR].contains(&name)
+        || [DATABASE, QUEUE].contains(&name)
+        || DOORS.contains(&name)
         || OURS_IN.iter().any(|(folder, ..)| name == *folder)
 }
 

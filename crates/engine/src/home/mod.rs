@@ -2,6 +2,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod config;
+pub(crate) mod failures;
 pub(crate) mod files;
 pub(crate) mod models;
 pub(crate) mod questions;

@@ -2,7 +2,6 @@
 //! loaded by one process at a time (`follow/models.rs`).
 
 use std::{
-    collections::BTreeMap,
     ffi::OsStr,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -13,16 +12,15 @@ use engram_meaning::{
     fetched_runtime, inspect,
 };
 use engram_model::{Code, ListedModel, ModelState, ModelTask, Refusal};
-use engram_store::{Doorbell, read_file};
-use parking_lot::Mutex;
+use engram_store::{Doorbell, StoreError, make_private_folder, read_file};
 use serde::{Deserialize, Serialize};
 
-use crate::home::files::write_home_file;
+use crate::home::{failures, files::write_home_file};
 
 /// Where the choices are kept.
 pub(crate) const FILE: &str = "models.toml";
 /// Where fetched models are, in the home.
-const FETCHED: &str = "models";
+pub(crate) const FETCHED: &str = "models";
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 64 << 10;
 
@@ -49,30 +47,6 @@ pub enum ModelChoice {
     },
 }
 
-/// Why models failed last in this process; forgotten once they answer.
-#[derive(Default)]
-pub(crate) struct ModelFailures(Mutex<BTreeMap<ModelTask, String>>);
-
-impl ModelFailures {
-    pub(crate) fn set(&self, task: ModelTask, why: String) {
-        self.0.lock().insert(task, why);
-    }
-
-    pub(crate) fn clear(&self, task: ModelTask) {
-        self.0.lock().remove(&task);
-    }
-
-    /// Adds the failure to the model's row.
-    pub(crate) fn tell(&self, model: &mut ListedModel) {
-        if model.state == ModelState::On
-            && let Some(why) = self.0.lock().get(&model.task)
-        {
-            model.state = ModelState::Broken;
-            model.why = Some(why.clone());
-        }
-    }
-}
-
 /// The file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -82,12 +56,22 @@ pub(crate) struct Models {
     pub(crate) llm: Option<EndpointModel>,
 }
 
-/// A model in a folder.
+/// A model in a folder. Paths into the home are relative to it, so that the home can be moved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FolderModel {
     pub(crate) folder: PathBuf,
     pub(crate) runtime: PathBuf,
+}
+
+impl FolderModel {
+    /// The same with absolute paths.
+    pub(crate) fn in_home(&self, home: &Path) -> Self {
+        Self {
+            folder: home.join(&self.folder),
+            runtime: home.join(&self.runtime),
+        }
+    }
 }
 
 /// A model behind an endpoint.
@@ -169,8 +153,10 @@ fn unreadable(path: &Path, why: &str) -> Refusal {
 /// `MODEL_INVALID` if the file of choices cannot be read.
 pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
     let models = Models::read(home)?;
-    let embed = in_folder(ModelTask::Embed, Task::Embedding, models.embed.as_ref());
-    let nli = in_folder(ModelTask::Nli, Task::Entailment, models.nli.as_ref());
+    let absolute = |it: &FolderModel| it.in_home(home);
+    let (embed, nli) = (models.embed.as_ref(), models.nli.as_ref());
+    let embed = in_folder(ModelTask::Embed, Task::Embedding, embed.map(absolute));
+    let nli = in_folder(ModelTask::Nli, Task::Entailment, nli.map(absolute));
     let llm = match &models.llm {
         None => none(ModelTask::Llm),
         Some(model) => match model.described() {
@@ -183,18 +169,18 @@ pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
             Err(why) => broken(ModelTask::Llm, model.model.clone(), &why.to_string()),
         },
     };
-    let off = |it: ListedModel| match it.state {
-        ModelState::Off => it,
-        _ => ListedModel {
-            how: format!("engram models off {}", it.task.as_str()),
-            ..it
-        },
+    let told = |mut it: ListedModel| {
+        failures::tell(home, &mut it);
+        if it.state != ModelState::Off {
+            it.how = format!("engram models off {}", it.task.as_str());
+        }
+        it
     };
-    Ok([embed, nli, llm].map(off).into())
+    Ok([embed, nli, llm].map(told).into())
 }
 
 /// The row of a model in a folder.
-fn in_folder(task: ModelTask, made_for: Task, chosen: Option<&FolderModel>) -> ListedModel {
+fn in_folder(task: ModelTask, made_for: Task, chosen: Option<FolderModel>) -> ListedModel {
     let Some(model) = chosen else {
         return none(task);
     };
@@ -303,10 +289,13 @@ fn folder_model(
     })?;
     check_runtime(&runtime).map_err(|it| invalid(&it))?;
     // The home's processes have other current folders.
-    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let kept = |path: PathBuf| {
+        let path = std::path::absolute(&path).unwrap_or(path);
+        path.strip_prefix(home).map(Path::to_owned).unwrap_or(path)
+    };
     Ok(Some(FolderModel {
-        folder: absolute(folder),
-        runtime: absolute(runtime),
+        folder: kept(folder),
+        runtime: kept(runtime),
     }))
 }
 
@@ -316,6 +305,10 @@ fn folder_model(
 /// # Errors
 /// `MODEL_INVALID` if it is there already, or cannot be downloaded.
 pub fn fetch_model(home: &Path, source: &ModelSource, python: &OsStr) -> Result<PathBuf, Refusal> {
+    make_private_folder(home).map_err(|source| StoreError::Io {
+        path: home.to_owned(),
+        source,
+    })?;
     fetch(source, &home.join(FETCHED), python).map_err(|why| {
         let hint = match why {
             FetchError::Exists(_) => "Use what is there: see `engram models --help`.",

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use socket::{Listening, ask, listen};
 
-/// How many of the nearest versions an answer names.
-pub(crate) const NEAREST: usize = 50;
+/// How many of the nearest versions an answer names: many more than are used, because the caller leaves
+/// out what has ended and what its agent may not see.
+pub(crate) const NEAREST: usize = 1_000;
 
 /// A question about the claims of a project.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,9 +28,10 @@ pub(crate) struct QuestionMeaning {
     pub(crate) version: String,
     /// The question's direction, of length 127.
     pub(crate) vector: Vec<i8>,
-    /// How close the project's claims are to the question on average: models differ in that.
+    /// How close the project's claims, including those that the caller may not see, are to the question
+    /// on average: models differ in that.
     pub(crate) usual: f32,
-    /// The nearest versions, with their closeness.
+    /// The nearest versions, with their closeness, nearest first.
     pub(crate) nearest: Vec<(u64, f32)>,
 }
 
@@ -61,18 +63,16 @@ mod socket {
         fs,
         io::{self, BufRead, BufReader, Read, Write},
         os::unix::{
-            fs::PermissionsExt,
+            fs::{MetadataExt, PermissionsExt},
             net::{UnixListener, UnixStream},
         },
         path::{Path, PathBuf},
-        sync::{
-            Arc,
-            atomic::{AtomicBool, Ordering},
-        },
+        thread::{self, JoinHandle},
         time::{Duration, Instant},
     };
 
     use rustix::{
+        event::{PollFd, PollFlags, Timespec, poll},
         io::{FdFlags, fcntl_setfd},
         net::{self, AddressFamily, SocketAddrUnix, SocketType},
     };
@@ -84,6 +84,8 @@ mod socket {
     const SOCKET: &str = "questions.sock";
     /// How long a question may take.
     const PATIENCE: Duration = Duration::from_millis(50);
+    /// How long one who connects may take to ask, while others wait: a question is sent at once.
+    const HURRY: Duration = Duration::from_millis(10);
     /// The longest line, in bytes. A question has at most 2,000 characters.
     const MAX_LINE: u64 = 64 << 10;
 
@@ -98,18 +100,46 @@ mod socket {
             .ok()?
     }
 
-    /// Listens until this is dropped.
+    /// Listens until this is dropped, which waits for the question that is being answered.
     pub(crate) struct Listening {
-        home: PathBuf,
-        ended: Arc<AtomicBool>,
+        socket: SocketFile,
+        /// Open until the thread shall end.
+        end: Option<UnixStream>,
+        thread: Option<JoinHandle<()>>,
     }
 
     impl Drop for Listening {
         fn drop(&mut self) {
-            self.ended.store(true, Ordering::Relaxed);
-            // Wakes the thread, which then ends.
-            let _ = connect(&self.home);
-            let _ = fs::remove_file(self.home.join(SOCKET));
+            self.end = None;
+            if let Some(thread) = self.thread.take() {
+                let _ = thread.join();
+            }
+            self.socket.remove();
+        }
+    }
+
+    /// The file of a socket that this process made. The home may have been moved or replaced since.
+    struct SocketFile {
+        path: PathBuf,
+        device: u64,
+        inode: u64,
+    }
+
+    impl SocketFile {
+        fn of(path: PathBuf) -> io::Result<Self> {
+            let file = fs::symlink_metadata(&path)?;
+            Ok(Self {
+                path,
+                device: file.dev(),
+                inode: file.ino(),
+            })
+        }
+
+        fn remove(&self) {
+            let now = fs::symlink_metadata(&self.path);
+            if now.is_ok_and(|it| (it.dev(), it.ino()) == (self.device, self.inode)) {
+                let _ = fs::remove_file(&self.path);
+            }
         }
     }
 
@@ -126,40 +156,70 @@ mod socket {
         }
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-        let ended = Arc::new(AtomicBool::new(false));
-        let listening = Listening {
-            home: home.to_owned(),
-            ended: Arc::clone(&ended),
-        };
-        std::thread::Builder::new()
-            .name("questions".to_owned())
-            .spawn(move || {
-                for stream in listener.incoming() {
-                    if ended.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let Ok(stream) = stream else {
-                        // There are no file descriptors left.
-                        std::thread::park_timeout(PATIENCE);
-                        continue;
-                    };
-                    if let Err(error) = answer_one(stream, &answer) {
+        listener.set_nonblocking(true)?;
+        let (end, ended) = UnixStream::pair()?;
+        Ok(Listening {
+            socket: SocketFile::of(path)?,
+            end: Some(end),
+            thread: Some(
+                thread::Builder::new()
+                    .name("questions".to_owned())
+                    .spawn(move || answer_until(&ended, &listener, &answer))?,
+            ),
+        })
+    }
+
+    /// Answers one question after the other, until the other side of `ended` is closed.
+    fn answer_until(
+        ended: &UnixStream,
+        listener: &UnixListener,
+        answer: &impl Fn(AskedByMeaning) -> Option<QuestionMeaning>,
+    ) {
+        loop {
+            let mut ready = [
+                PollFd::new(ended, PollFlags::IN),
+                PollFd::new(listener, PollFlags::IN),
+            ];
+            let _ = poll(&mut ready, None);
+            let [end, _] = &ready;
+            if !end.revents().is_empty() {
+                return;
+            }
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    if let Err(error) = answer_one(stream, answer) {
                         tracing::debug!(%error, "a question was not answered");
                     }
                 }
-            })?;
-        Ok(listening)
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // There are no file descriptors left; soon there may be.
+                Err(_) => {
+                    let soon = Timespec::try_from(PATIENCE).ok();
+                    let _ = poll(&mut [PollFd::new(ended, PollFlags::IN)], soon.as_ref());
+                }
+            }
+        }
     }
 
-    /// Reads one question and answers it. Whoever sends slowly gets no answer.
+    /// Reads one question and answers it. Whoever sends slowly, or has given up, gets no answer.
     fn answer_one(
         mut stream: UnixStream,
         answer: impl Fn(AskedByMeaning) -> Option<QuestionMeaning>,
     ) -> io::Result<()> {
-        let question = read_line(&stream, Instant::now() + PATIENCE)?;
+        stream.set_nonblocking(false)?;
+        let question = read_line(&stream, Instant::now() + HURRY)?;
+        if has_hung_up(&stream) {
+            return Ok(());
+        }
         let said = answer(question);
         stream.set_write_timeout(Some(PATIENCE))?;
         write_line(&mut stream, &said)
+    }
+
+    fn has_hung_up(stream: &UnixStream) -> bool {
+        let mut state = [PollFd::new(stream, PollFlags::empty())];
+        let asked = poll(&mut state, Some(&Timespec::default()));
+        asked.is_ok() && state.iter().any(|it| it.revents().contains(PollFlags::HUP))
     }
 
     fn exchange(

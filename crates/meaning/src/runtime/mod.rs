@@ -134,9 +134,9 @@ pub(crate) fn environment() -> Result<Environment, ModelError> {
     }
 }
 
-/// How many threads one model uses.
+/// How many threads one model uses: at most half of the cores.
 pub(crate) fn threads() -> usize {
-    thread::available_parallelism().map_or(1, |it| it.get().min(MOST_THREADS))
+    thread::available_parallelism().map_or(1, |it| (it.get() / 2).clamp(1, MOST_THREADS))
 }
 
 /// A session for the bytes of an ONNX model.

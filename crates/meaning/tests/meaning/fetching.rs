@@ -80,9 +80,13 @@ impl Published {
     }
 }
 
-fn is_empty(folder: &Path) -> bool {
-    fs::read_dir(folder).unwrap().next().is_none()
+/// What is in the folder, besides the file that a fetch locks.
+fn names(folder: &Path) -> Vec<OsString> {
+    let names = fs::read_dir(folder).unwrap();
+    let names = names.map(|it| it.unwrap().file_name());
+    names.filter(|it| it != ".fetching").collect()
 }
+
 /// The weights of a small encoder, each by a formula of its name and place.
 fn weights() -> Vec<u8> {
     let mut tensors: Vec<(String, Vec<usize>)> = Vec::new();
@@ -162,7 +166,7 @@ fn converted_weights_give_the_publishers_vectors() {
     let into = home.path().join("new/folder");
     let folder = published.fetch(&source, &into).unwrap();
     assert_eq!(folder, into.join("tiny-model"));
-    assert_eq!(fs::read_dir(&into).unwrap().count(), 1);
+    assert_eq!(names(&into), ["tiny-model"]);
     assert!(!folder.join("model.safetensors").exists());
     let mut model = Embedder::load(&folder).unwrap();
     let found = model.embed(&["retry deploy", "retry"]).unwrap();
@@ -242,7 +246,7 @@ fn what_cannot_be_brought_leaves_nothing() {
         let (published, source) = Published::of(files.path());
         let error = published.fetch(&source, home.path()).unwrap_err();
         assert!(matches!(error, FetchError::Unusable(_)), "{error:?}");
-        assert!(is_empty(home.path()));
+        assert!(names(home.path()).is_empty());
     }
 
     let files = encoder(&weights(), |_| {});
@@ -255,5 +259,24 @@ fn what_cannot_be_brought_leaves_nothing() {
     assert!(matches!(error, FetchError::Failed("tiny==1.0")), "{error}");
     let error = fetch(&source, home.path(), OsStr::new("/nowhere/python")).unwrap_err();
     assert!(matches!(error, FetchError::NoPython(..)), "{error}");
-    assert!(is_empty(home.path()));
+    assert!(names(home.path()).is_empty());
+}
+
+#[test]
+fn an_interrupted_fetch_is_cleared_away_and_a_second_one_waits_its_turn() {
+    let home = tempfile::tempdir().unwrap();
+    let left = home.path().join(".fetch-left/packages");
+    fs::create_dir_all(&left).unwrap();
+    fs::write(left.join("model.safetensors"), "half").unwrap();
+    let files = encoder(&weights(), |_| {});
+    let (published, source) = Published::of(files.path());
+
+    let running = fs::File::create(home.path().join(".fetching")).unwrap();
+    running.lock().unwrap();
+    let error = published.fetch(&source, home.path()).unwrap_err();
+    assert!(matches!(error, FetchError::Busy(_)), "{error}");
+    assert!(left.exists());
+    drop(running);
+    published.fetch(&source, home.path()).unwrap();
+    assert!(!home.path().join(".fetch-left").exists());
 }

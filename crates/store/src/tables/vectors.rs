@@ -36,6 +36,8 @@ pub struct StoredVector {
 pub struct EmbeddedCount {
     /// Versions with a vector.
     pub embedded: u64,
+    /// Those of them whose vector is empty, because the model could not read the claim.
+    pub unreadable: u64,
     /// Versions with words.
     pub all: u64,
 }
@@ -143,6 +145,10 @@ impl<'a> Vectors<'a> {
         };
         Ok(EmbeddedCount {
             embedded: count("SELECT count(*) FROM vector WHERE model = ?1", &[model.0])?,
+            unreadable: count(
+                "SELECT count(*) FROM vector WHERE model = ?1 AND length(bytes) = 0",
+                &[model.0],
+            )?,
             all: count("SELECT count(*) FROM content", &[])?,
         })
     }

@@ -69,6 +69,7 @@ fn a_version_has_the_vector_of_the_last_model_that_read_it() {
         count,
         EmbeddedCount {
             embedded: 1,
+            unreadable: 0,
             all: 2
         }
     );

@@ -4,11 +4,14 @@
 use std::{
     io::{Read, Write},
     os::unix::net::{UnixListener, UnixStream},
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, channel},
+    },
     time::Duration,
 };
 
-use engram_engine::{ModelChoice, choose_model};
+use engram_engine::{Engine, ModelChoice, Options, choose_model};
 use engram_meaning::{Task, fixture::tiny_model};
 use engram_model::{Code, ListedModel, ModelState, ModelTask, Query, QueryReply, ask};
 use engram_store::{Doorbell, Listener};
@@ -234,7 +237,12 @@ fn a_claim_that_the_model_cannot_read_hinders_no_other() {
     // A question that it cannot read is answered by words.
     let found = at.query(&USER, "hole");
     assert_eq!((by(&found), claims_in(&found).len()), (None, 1));
-    assert_eq!(listed(&at).state, ModelState::On);
+    let model = listed(&at);
+    let why = "cannot read 1 of 3 claims; the built-in table compares these";
+    assert_eq!(
+        (model.state, model.why.as_deref()),
+        (ModelState::On, Some(why))
+    );
 }
 
 #[test]
@@ -252,10 +260,104 @@ fn a_model_that_breaks_leaves_the_table_and_says_so() {
         Some(listed(&at)).filter(|it| it.state == ModelState::Broken)
     });
     assert!(broken.why.unwrap().contains("model.onnx is broken"));
+    // A process that does not load it knows from the one that tried.
+    let other = sandbox.open_at("repo", 4);
+    assert_eq!(listed(&other).state, ModelState::Broken);
     assert_eq!(by(&at.query(&USER, QUESTION)), None);
     // Repaired and chosen again, it answers.
     choose(&sandbox, model_in(&sandbox, "tiny", WORDS));
     changes.until(|| by(&at.query(&USER, QUESTION)).map(drop));
+    assert_eq!(listed(&other).state, ModelState::On);
+}
+
+#[test]
+fn other_files_in_the_chosen_folder_are_loaded_once_they_are_chosen() {
+    let (sandbox, at, changes) = embedded();
+    // For these, the banner is what the question means.
+    let words: &[(&str, &[f32])] = &[
+        ("retry", &[1.0, 0.0]),
+        ("banner", &[1.0, 0.1]),
+        ("waits", &[0.0, 1.0]),
+    ];
+    choose(&sandbox, model_in(&sandbox, "tiny", words));
+    let found = changes.until(|| {
+        let found = at.query(&USER, QUESTION);
+        (claims_in(&found) == [COLOUR]).then_some(found)
+    });
+    assert_eq!(by(&found), Some("tiny"));
+}
+
+#[test]
+fn a_model_in_the_home_moves_with_the_home() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    at.claim(BACKOFF);
+    let changes = Changes::of(&sandbox);
+    choose(&sandbox, model_in(&sandbox, "home/models/tiny", WORDS));
+    let kept = std::fs::read_to_string(sandbox.home().join("models.toml")).unwrap();
+    assert!(kept.contains("folder = \"models/tiny\""), "{kept}");
+    at.0.follow_with_models().unwrap();
+    changes.until(|| by(&at.query(&USER, QUESTION)).map(drop));
+    assert_eq!(listed(&at).name.as_deref(), Some("tiny"));
+}
+
+#[test]
+fn ended_claims_do_not_hide_those_that_hold() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    for number in 0..60 {
+        let ended = at.claim(&format!("The relay {number} waits."));
+        at.forget(&USER, ended.id).unwrap();
+    }
+    at.claim("An attempt is made by the relay.");
+    let changes = Changes::of(&sandbox);
+    choose(&sandbox, model_in(&sandbox, "tiny", WORDS));
+    at.0.follow_with_models().unwrap();
+    let found = changes.until(|| Some(at.query(&USER, QUESTION)).filter(|it| by(it).is_some()));
+    assert_eq!(claims_in(&found), ["An attempt is made by the relay."]);
+}
+
+#[test]
+fn a_process_that_ends_leaves_the_socket_of_another_alone() {
+    let (sandbox, at, _changes) = embedded();
+    let socket = sandbox.home().join("questions.sock");
+    std::fs::remove_file(&socket).unwrap();
+    let _other = UnixListener::bind(&socket).unwrap();
+    // Ends although its own socket cannot be reached any more.
+    drop(at);
+    assert!(socket.exists());
+}
+
+#[test]
+fn a_home_whose_path_is_too_long_for_a_socket_says_so() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.path(&format!("{}/home", "long".repeat(30)));
+    std::fs::create_dir_all(&home).unwrap();
+    let options = Options {
+        home: home.clone(),
+        repo: Some(sandbox.path("repo")),
+        from: sandbox.path("repo"),
+    };
+    let at = Asked(
+        Arc::new(Engine::open_in(options, sandbox.world(1)).unwrap()),
+        None,
+    );
+    let bell = Doorbell::open(&home).unwrap();
+    let (sender, heard) = channel();
+    let _listener = bell.listen(move || {
+        let _ = sender.send(());
+    });
+    choose_model(&home, ModelTask::Embed, model_in(&sandbox, "tiny", WORDS)).unwrap();
+    at.0.follow_with_models().unwrap();
+    let model = loop {
+        let model = listed(&at);
+        if model.state == ModelState::Broken {
+            break model;
+        }
+        heard.recv_timeout(PATIENCE).unwrap();
+    };
+    let why = model.why.unwrap();
+    assert!(why.starts_with("cannot listen in "), "{why}");
 }
 
 #[test]
