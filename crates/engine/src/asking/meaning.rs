@@ -30,6 +30,9 @@ impl AskedMeaning {
 
     /// By the model too, if a process of this home holds one.
     pub(crate) fn of(cx: &Context<'_>, project: ProjectId, text: &str) -> Self {
+        if text.trim().is_empty() {
+            return Self::in_words(text);
+        }
         let asked = AskedByMeaning {
             project,
             text: text.to_owned(),

@@ -169,12 +169,12 @@ pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
             Err(why) => broken(ModelTask::Llm, model.model.clone(), &why.to_string()),
         },
     };
-    let told = |mut it: ListedModel| {
-        failures::tell(home, &mut it);
-        if it.state != ModelState::Off {
-            it.how = format!("engram models off {}", it.task.as_str());
+    let told = |mut model: ListedModel| {
+        failures::tell(home, &mut model);
+        if model.state != ModelState::Off {
+            model.how = format!("engram models off {}", model.task.as_str());
         }
-        it
+        model
     };
     Ok([embed, nli, llm].map(told).into())
 }
