@@ -20,8 +20,19 @@ pub(crate) fn unseen() -> Vec<Pair> {
 
 /// The pairs of two strangers, each with whether it may be read.
 pub(crate) fn strangers() -> Vec<(Pair, bool)> {
+    in_lines("strangers.jsonl")
+}
+
+/// Pairs of three other strangers, of classes that the first have not: one chose the facts, two worded
+/// them. No rule and no threshold was made with them.
+pub(crate) fn of_other_classes() -> Vec<Pair> {
+    let pairs = in_lines("other_classes.jsonl").into_iter();
+    pairs.map(|it| it.0).collect()
+}
+
+fn in_lines(name: &str) -> Vec<(Pair, bool)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/claims");
-    let text = std::fs::read_to_string(folder.join("strangers.jsonl")).unwrap();
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
     let pair = |line: &str| {
         let pair: serde_json::Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| pair[key].as_str().unwrap().to_owned();

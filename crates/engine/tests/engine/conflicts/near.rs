@@ -193,7 +193,13 @@ fn false_alarms_raise_the_threshold() {
 /// (docs/accuracy.md).
 #[test]
 fn the_contradicted_claim_is_shown_or_found() {
-    let lines = lines_of("../consistency/tests/claims/strangers.jsonl");
+    for set in ["strangers", "other_classes"] {
+        assert_shown_or_found(set);
+    }
+}
+
+fn assert_shown_or_found(set: &str) {
+    let lines = lines_of(&format!("../consistency/tests/claims/{set}.jsonl"));
     let sandbox = Sandbox::new();
     let at = sandbox.open();
     let authors = ["ada", "bob", "eve", "kim"].map(|it| at.agent(it));
@@ -235,7 +241,7 @@ fn the_contradicted_claim_is_shown_or_found() {
     }
     let silent = f64::from(silent as u32) / f64::from(others);
     println!(
-        "shown {:.2}, found {:.2}, together {:.2}; {:.2} claims named; silent {silent:.2}",
+        "{set}: shown {:.2}, found {:.2}, together {:.2}; {:.2} claims named; silent {silent:.2}",
         share(shown),
         share(found),
         share(shown + found),
