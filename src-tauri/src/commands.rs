@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn each_request_is_taken_by_its_own_call_alone() {
         for terms in Request::TABLE {
-            if requests::takes_two(terms.name) {
+            if requests::needs_more(terms.name) {
                 continue;
             }
             let place = Sandbox::new();

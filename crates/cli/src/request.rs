@@ -267,6 +267,7 @@ fn conflicts_request_of(conflicts: &ConflictsArgs) -> Result<Request, Refusal> {
     Ok(match &conflicts.verb {
         Some(ConflictsVerb::List(_)) => Request::Conflicts(filter_of(conflicts)),
         Some(ConflictsVerb::Show { id }) => Request::Conflict(id.parse()?),
+        Some(ConflictsVerb::Explain { id }) => Request::Explain(id.parse()?),
         Some(ConflictsVerb::Allow { id, why, undo }) => Request::Allow(Allow {
             conflict: id.parse()?,
             why: why.clone().unwrap_or_default(),

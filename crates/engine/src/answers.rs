@@ -35,7 +35,7 @@ use crate::{
     log_cause,
     messages::{brief, hooks, message, send},
     status::{self, adopt, everywhere, news},
-    verdicts::{allow, beside, high_stakes, settle},
+    verdicts::{allow, beside, explain, high_stakes, settle},
     world::Gone,
 };
 
@@ -328,6 +328,10 @@ impl Answers for Answering<'_> {
 
     fn resolve(&self, resolve: Box<Resolve>) -> Result<ResolveReply, Refusal> {
         settle::settle_conflict(self.0, *resolve)
+    }
+
+    fn explain(&self, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
+        explain::explain_conflict(self.0, id)
     }
 
     fn allow(&self, allow: Allow) -> Result<Box<Conflict>, Refusal> {

@@ -87,10 +87,10 @@ pub fn about(id: &str, reply: &Value) -> String {
     made.unwrap_or(id).to_owned()
 }
 
-/// Whether a request of this name succeeds only after another caller's request. Other tests cover
-/// it.
-pub fn takes_two(name: &str) -> bool {
-    matches!(name, "grant_request" | "deny_request")
+/// Whether a request of this name succeeds only after another caller's request, or with a model. Other
+/// tests cover it.
+pub fn needs_more(name: &str) -> bool {
+    matches!(name, "grant_request" | "deny_request" | "explain")
 }
 
 /// Returns a request of this name that succeeds, about the claim with this id.

@@ -249,6 +249,8 @@ requests! {
     gate: Gate(check: crate::GateCheck) -> Gate(crate::GateReply), Anyone Reads;
     /// Settle a conflict, or undo a verdict.
     resolve: Resolve(resolve: Box<crate::Resolve>) -> Resolved(crate::ResolveReply), Anyone Changes = "engram_resolve";
+    /// Ask the language model that the user chose how the sides of a conflict relate.
+    explain: Explain(id: crate::ConflictId) -> Conflict(Box<crate::Conflict>), User Changes;
     /// Let an open conflict pass the gate.
     allow: Allow(allow: crate::Allow) -> Conflict(Box<crate::Conflict>), User Changes;
     /// Report the state of the home and the project.

@@ -43,6 +43,11 @@ pub(crate) enum ConflictsVerb {
         /// Its id
         id: String,
     },
+    /// Ask the language model how the two claims relate: it is sent these, and decides nothing
+    Explain {
+        /// Its id
+        id: String,
+    },
     /// Let an open conflict pass the gate, or undo that
     Allow {
         /// Its id

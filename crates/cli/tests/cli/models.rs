@@ -67,3 +67,15 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
     assert!(text.contains("llm   on      large; sends pairs"), "{text}");
     assert_eq!(sandbox.json(&["models", "off", "llm"]), off);
 }
+
+#[test]
+fn without_a_language_model_a_question_about_a_conflict_says_how_to_choose_one() {
+    let sandbox = Sandbox::new();
+    let put = |claim: &str| sandbox.json(&["put", claim, "--topic", "wallet"]);
+    put("The wallet lock lasts 3 minutes.");
+    let stored = put("The wallet lock lasts 30 minutes.");
+    let id = stored["findings"][0]["conflict"].as_str().unwrap();
+    let refused = sandbox.run(&["conflicts", "explain", id]).refused("MODEL_INVALID");
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(hint.contains("engram models use llm"), "{hint}");
+}

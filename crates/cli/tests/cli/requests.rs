@@ -53,7 +53,7 @@ fn command_line<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a
         "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
         "commit" | "facets" | "search" | "source" | "reword" | "complete" | "line" | "reverify"
         | "standing" | "track" | "blame" | "show_brief" | "metrics" | "models" | "hook"
-        | "locate" | "news" | "timeline" => {
+        | "locate" | "news" | "timeline" | "explain" => {
             return None;
         }
         other => panic!("the walk does not know {other:?}: say how it is typed"),

@@ -6,10 +6,10 @@ use std::{
     fs::File,
     path::Path,
     sync::{Arc, mpsc::Sender},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
-use engram_meaning::{CrossEncoder, Judgement, LanguageModel, ModelError, load_runtime};
+use engram_meaning::{CrossEncoder, LanguageModel, ModelError, load_runtime};
 use engram_model::{ModelTask, PairVerdict, Refusal, Tier};
 use engram_store::{NearPairs, PairToJudge, StoreError, open_private};
 use jiff::{SignedDuration, Timestamp};
@@ -22,11 +22,9 @@ use crate::{
         failures,
         models::{EndpointModel, FolderModel, Models},
     },
-    verdicts::by_model::{self, ModelWord},
+    verdicts::by_model::{self, ModelWord, PATIENCE, hundredths},
 };
 
-/// How long a language model may think about one pair.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// A classifier calls a pair a contradiction, or the same, from these scores on
 /// (docs/decisions/0027-models-answer-like-agents.md).
 const CONTRADICTS: f32 = 0.75;
@@ -185,24 +183,10 @@ impl ModelJudge {
 
     fn ask(&mut self, pair: &PairToJudge) -> Result<ModelWord, ModelError> {
         let [a, b] = &pair.claims;
-        let word = |tier, verdict, sure: f64, why: Option<String>| ModelWord {
-            model: self.name.clone(),
-            tier,
-            verdict,
-            sure: (sure * 100.0).round() / 100.0,
-            why,
-        };
         match &mut self.model {
             JudgeKind::Language(model) => {
                 let said = model.judge(a, b, PATIENCE)?;
-                let verdict = match said.judgement {
-                    Judgement::Contradiction => PairVerdict::Contradicts,
-                    Judgement::Compatible => PairVerdict::Compatible,
-                    Judgement::Same => PairVerdict::Same,
-                    Judgement::Unclear => PairVerdict::Unclear,
-                };
-                let why = Some(said.why).filter(|it| !it.is_empty());
-                Ok(word(Tier::Llm, verdict, said.sure, why))
+                Ok(ModelWord::of_language_model(&self.name, said))
             }
             JudgeKind::Classifier(model) => {
                 // Either may be the premise.
@@ -218,7 +202,13 @@ impl ModelJudge {
                     (_, sure) if sure >= SAME => (PairVerdict::Same, sure),
                     _ => (PairVerdict::Unclear, 1.0 - contradiction),
                 };
-                Ok(word(Tier::Nli, verdict, f64::from(sure), None))
+                Ok(ModelWord {
+                    model: self.name.clone(),
+                    tier: Tier::Nli,
+                    verdict,
+                    sure: hundredths(f64::from(sure)),
+                    why: None,
+                })
             }
         }
     }

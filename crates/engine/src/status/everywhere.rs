@@ -183,6 +183,7 @@ fn changed_by(request: &Request) -> Option<String> {
         Request::Commit(commit) => commit.draft.corrects_lineage.clone()?,
         Request::Resolve(resolve) => resolve.conflict.to_string(),
         Request::Allow(allow) => allow.conflict.to_string(),
+        Request::Explain(conflict) => conflict.to_string(),
         Request::GrantRequest(answer) => answer.id.clone(),
         Request::DenyRequest(answer) => answer.id.clone(),
         Request::RevokeGrant(id) => id.clone(),

@@ -2,7 +2,10 @@
 //! conflict without a report and without effect on the gate, until a person, or a root agent that
 //! wrote neither side, agrees. It closes and hides nothing, and never overrules anybody.
 
+use std::time::Duration;
+
 use engram_gateway::quoted;
+use engram_meaning::{Judgement, LanguageVerdict};
 use engram_model::{
     ConflictId, ConflictStatus, Operation, PairVerdict, ProjectId, Refusal, Tier,
     operation::PairJudgment,
@@ -21,6 +24,9 @@ use crate::{
     verdicts::judge::{raised_on_a_word, sentence_of, voices_by_side},
 };
 
+/// How long a language model may think about one pair.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The word of a model on a pair.
 pub(crate) struct ModelWord {
     /// Its name, with its version if it has one.
@@ -32,8 +38,41 @@ pub(crate) struct ModelWord {
     pub(crate) why: Option<String>,
 }
 
+impl ModelWord {
+    pub(crate) fn of_language_model(model: &str, said: LanguageVerdict) -> Self {
+        Self {
+            model: model.to_owned(),
+            tier: Tier::Llm,
+            verdict: match said.judgement {
+                Judgement::Contradiction => PairVerdict::Contradicts,
+                Judgement::Compatible => PairVerdict::Compatible,
+                Judgement::Same => PairVerdict::Same,
+                Judgement::Unclear => PairVerdict::Unclear,
+            },
+            sure: hundredths(said.sure),
+            why: Some(said.why).filter(|it| !it.is_empty()),
+        }
+    }
+
+    /// The entry of this word on a pair. A reason that looks like a credential is left out: the
+    /// endpoint may send back what it was sent, or worse.
+    pub(super) fn entry(&self, id: ConflictId) -> Planned {
+        let is_clean = |why: &String| screen_text("the reason", why).is_ok();
+        let judgment = PairJudgment {
+            id,
+            verdict: self.verdict,
+            model: Some(self.model.clone()),
+            why: self.why.clone().filter(is_clean),
+        };
+        Planned::private(Operation::Judged(judgment), ENGINE)
+    }
+}
+
+pub(crate) fn hundredths(sure: f64) -> f64 {
+    (sure * 100.0).round() / 100.0
+}
+
 /// Records a model's word on a pair, unless the pair ended meanwhile, or an agent or a person answered.
-/// A reason that looks like a credential is left out.
 pub(crate) fn record_word(
     cx: &Context<'_>,
     project: ProjectId,
@@ -41,9 +80,6 @@ pub(crate) fn record_word(
     word: &ModelWord,
 ) -> Result<(), Refusal> {
     let visibility = cx.visibility_in(project)?;
-    // The endpoint may send back what it was sent, or worse.
-    let is_clean = |why: &String| screen_text("the reason", why).is_ok();
-    let why = word.why.clone().filter(is_clean);
     decide::plan_and_commit(cx, &ActiveProject::of(project), |tx, _| {
         let clock = cx.engine.world.now();
         let pair = tx.conflict(id)?.filter(|it| it.project == project);
@@ -62,13 +98,7 @@ pub(crate) fn record_word(
         if found.pair.verdict.is_some() || said.iter().any(|it| is_answer(&it.1)) {
             return Ok(Plan::of(Vec::new(), ()));
         }
-        let judgment = PairJudgment {
-            id,
-            verdict: word.verdict,
-            model: Some(word.model.clone()),
-            why: why.clone(),
-        };
-        let mut entries = vec![Planned::private(Operation::Judged(judgment), ENGINE)];
+        let mut entries = vec![word.entry(id)];
         if word.verdict == PairVerdict::Contradicts
             && let Some(mut known) = tx.contradiction(found.pair.last)?
         {

@@ -10,7 +10,7 @@ use crate::fixture::{Sandbox, draft, refused};
 #[test]
 fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
     for terms in Request::TABLE {
-        if requests::takes_two(terms.name) {
+        if requests::needs_more(terms.name) {
             continue;
         }
         for is_user in [true, false] {

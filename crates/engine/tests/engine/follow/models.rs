@@ -430,3 +430,62 @@ fn a_pair_whose_claim_was_said_anew_is_asked_about() {
     raised_now.recv_timeout(PATIENCE).unwrap();
     assert_eq!(only(&at, Listed::Open).id, stored.near[0].conflict);
 }
+
+/// A person's question is answered at once, without the follower, and once for each pair. The answer is
+/// noted and changes nothing else.
+#[test]
+fn a_person_asks_the_model_about_a_conflict() {
+    let sandbox = Sandbox::new();
+    let server = endpoint(|_| verdict("compatible"));
+    let at = sandbox.open();
+    let of_rule = {
+        at.claim("The wallet lock lasts 3 minutes.");
+        let stored = at.claim("The wallet lock lasts 30 minutes.");
+        stored.findings[0].conflict.unwrap()
+    };
+    let explain = |id| at.0.ask(&USER, ask::Explain(id));
+    let refusal = refused(explain(of_rule), Code::ModelInvalid);
+    assert!(refusal.hint.contains("engram models use llm"), "{refusal}");
+
+    choose(&sandbox, &server);
+    let before = conflict(&at, of_rule);
+    let after = *explain(of_rule).unwrap();
+    assert!(
+        server
+            .requests
+            .recv_timeout(PATIENCE)
+            .unwrap()
+            .contains("3 minutes")
+    );
+    let said = &after.judged[0];
+    assert_eq!(
+        (said.by.as_str(), said.verdict, said.why.as_deref()),
+        (
+            "the model \"small\"",
+            PairVerdict::Compatible,
+            Some("A port is not a socket.")
+        )
+    );
+    assert_eq!(
+        Conflict {
+            judged: Vec::new(),
+            ..after.clone()
+        },
+        before
+    );
+    // Nobody is asked twice.
+    assert_eq!(*explain(of_rule).unwrap(), after);
+    assert!(server.requests.try_recv().is_err());
+    refused(explain(ConflictId(ulid::Ulid::nil())), Code::NotFound);
+
+    drop(server);
+    let id = propose(&at);
+    let refusal = refused(explain(id), Code::ModelInvalid);
+    assert!(
+        refusal
+            .message
+            .starts_with("the language model gave no answer"),
+        "{refusal}"
+    );
+    assert_eq!(only(&at, Listed::Possible).judged, []);
+}

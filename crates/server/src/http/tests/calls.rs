@@ -68,7 +68,7 @@ async fn refusals_have_a_fitting_status() {
 #[tokio::test]
 async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
     for terms in Request::TABLE {
-        if requests::takes_two(terms.name) {
+        if requests::needs_more(terms.name) {
             continue;
         }
         let place = engram_kit::Sandbox::new();

@@ -16,6 +16,7 @@ use crate::{
         source::SourceCard,
         state::App,
         views::conflicts::{
+            explain::view_explain,
             queue::differing_bytes,
             state,
             verdict_kind::{ConflictVerdict, is_unconfirmed},
@@ -135,6 +136,7 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
                     {said.why.as_deref().map(words::visible).map(|it| view! { <q dir="auto">{it}</q> })}</p>
             }
         }).collect_view()}
+        {view_explain(app, conflict)}
         {conflict.settled.as_ref().map(|settled| {
             let by = say::conflicts::by_whom(&words::person(&settled.by), &clock.moment(settled.at));
             let merged = settled.merged.map(|id| view! {

@@ -3,6 +3,7 @@
 
 mod chosen;
 mod detail;
+mod explain;
 #[cfg(feature = "gallery")]
 pub(crate) mod gallery;
 mod list;
@@ -106,6 +107,13 @@ static COMMANDS: &[Command] = &[
     gives!(Contradict, CONTRADICT_MEANS, "Shift+y"),
     gives!(Dismiss, NO_CONFLICT, "x"),
     gives!(Allow, ALLOW_MEANS, "i"),
+    Command::own(
+        "explain",
+        say::conflicts::ASK_MODEL,
+        &["Shift+m"],
+        explain::explain_conflict,
+        is_any_read,
+    ),
     Command::own(
         "reason",
         say::conflicts::WRITE_REASON,

@@ -58,6 +58,8 @@ part! {
             visited: RwSignal<Option<Arc<Conflict>>> = None,
             /// Why the last verdict on it failed.
             pub(super) verdict_refused: RwSignal<Option<Refusal>> = None,
+            /// The conflict about which the language model is being asked.
+            pub(super) explaining: RwSignal<Option<ConflictId>> = None,
             /// The selected rows, and the reason for all of them.
             pub(super) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),

@@ -1,0 +1,76 @@
+//! A person asks the language model how the sides of a conflict relate. Its answer is noted beside the
+//! conflict, as its word, and changes nothing else. No lock is held while it thinks.
+
+use engram_gateway::quoted;
+use engram_meaning::ModelError;
+use engram_model::{Code, Conflict, ConflictId, Refusal};
+use engram_store::NearPairs;
+
+use crate::{
+    conflicts::{conflict_view::visible_conflict, list::no_conflict},
+    context::{ActiveProject, Context, plan::Plan},
+    decide,
+    home::models::Models,
+    verdicts::by_model::{ModelWord, PATIENCE},
+};
+
+/// Asks the model, unless it has answered for this pair, and returns the conflict with what was said.
+pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
+    let chosen = Models::read(cx.engine.store.home())?.llm;
+    let chosen = chosen.ok_or_else(no_model)?;
+    let (project, visibility) = (cx.project()?, cx.visibility()?);
+    let clock = cx.engine.world.now();
+    let shown = || {
+        cx.engine.store.read::<_, Refusal>(|tx| {
+            let pair = tx.conflict(id)?.filter(|it| it.project == project);
+            let found = pair.map_or(Ok(None), |pair| {
+                visible_conflict(tx, pair, &visibility, clock)
+            })?;
+            let found = found.ok_or_else(|| no_conflict(id))?;
+            let said = NearPairs::of(tx).judgments(found.pair.id)?;
+            let is_known = said
+                .iter()
+                .any(|it| it.1.model.as_ref() == Some(&chosen.model));
+            Ok((found, is_known))
+        })
+    };
+    let (found, is_known) = shown()?;
+    if is_known {
+        return Ok(Box::new(found.conflict));
+    }
+    let model = chosen.connect().map_err(|it| no_answer(&it))?;
+    if found.pair.run.is_some() && !model.is_local() {
+        return Err(Refusal::new(
+            Code::ModelInvalid,
+            format!("{} is not on this machine", chosen.url),
+            "Claims of a run never leave this machine: choose a model on it, or compare the claims yourself.",
+        ));
+    }
+    let [a, b] = [&found.conflict.a, &found.conflict.b].map(|it| it.claim.as_str());
+    let said = model.judge(a, b, PATIENCE);
+    let said = said.map_err(|it| no_answer(&it))?;
+    let word = ModelWord::of_language_model(&chosen.model, said);
+    decide::plan_and_commit(cx, &ActiveProject::of(project), |_, _| {
+        Ok(Plan::of(vec![word.entry(found.pair.id)], ()))
+    })?;
+    Ok(Box::new(shown()?.0.conflict))
+}
+
+fn no_model() -> Refusal {
+    Refusal::new(
+        Code::ModelInvalid,
+        "no language model is chosen",
+        "Choose one: engram models use llm URL --model NAME. It is sent the two claims, and nothing else.",
+    )
+}
+
+fn no_answer(why: &ModelError) -> Refusal {
+    Refusal::new(
+        Code::ModelInvalid,
+        format!(
+            "the language model gave no answer: {}",
+            quoted(&why.to_string())
+        ),
+        "Nothing was recorded: check the endpoint with `engram models`, and ask again.",
+    )
+}

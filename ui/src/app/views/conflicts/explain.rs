@@ -1,0 +1,55 @@
+//! Asking the language model about the open conflict.
+
+use std::sync::Arc;
+
+use engram_model::{Conflict, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::VIEW;
+use crate::{
+    app::{overlay::palette::keycaps, state::App, views::conflicts::state},
+    tags::Tag,
+    words::say,
+};
+
+/// Asks the model how the claims of the open conflict relate. The answer appears beside it.
+pub(super) fn explain_conflict(app: App) {
+    let all = app.views.conflicts;
+    let conflict = untrack(|| state::current_conflict(app));
+    let Some(id) = conflict.map(|it| it.id) else {
+        return;
+    };
+    // A second press asks nothing.
+    if all.explaining.get_untracked().is_some() {
+        return;
+    }
+    all.verdict_refused.set(None);
+    all.explaining.set(Some(id));
+    spawn_local(async move {
+        let said = app.ask(ask::Explain(id)).await;
+        all.explaining.set(None);
+        let is_open = all.inbox.open.get_untracked() == Some(id);
+        match said {
+            Ok(_) => app.stale.touch(Tag::Conflicts),
+            Err(refusal) if is_open => all.verdict_refused.set(Some(refusal)),
+            Err(refusal) => app.frame.warn(&refusal.message, &refusal.hint),
+        }
+    });
+}
+
+/// The button that asks, or that it is being asked.
+pub(super) fn view_explain(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
+    let id = conflict.id;
+    let is_asked = Memo::new(move |_| app.views.conflicts.explaining.get() == Some(id));
+    let name = move || {
+        if is_asked.get() {
+            say::conflicts::ASKING_MODEL
+        } else {
+            say::conflicts::ASK_MODEL
+        }
+    };
+    view! {
+        <button class="plain" data-testid="explain" title=say::conflicts::ASK_MODEL_MEANS aria-busy=move || is_asked.get().to_string()
+            disabled=is_asked on:click=move |_| VIEW.run(app, "explain")>{name}" "{keycaps(VIEW.chord("explain"))}</button>
+    }
+}
