@@ -83,7 +83,7 @@ words!(
         Same = "same",
         /// Both can hold.
         Compatible = "compatible",
-        /// A model could not tell.
+        /// A model could not tell, or a person took their word back.
         Unclear = "unclear",
     }
 );

@@ -9,9 +9,10 @@ use crate::{
 use engram_gateway::quoted;
 use engram_model::{
     Allowed, Conflict, ConflictSide, ConflictStatus, Engram, EngramId, How, OperationKind,
-    PairAnswer, Refusal, Settled, operation::Contradiction,
+    PairAnswer, PairVerdict, Refusal, Settled,
+    operation::{Contradiction, PairJudgment},
 };
-use engram_store::{NearPairs, Pair, Reader};
+use engram_store::{Attribution, NearPairs, Pair, Reader};
 use jiff::Timestamp;
 
 /// A conflict, with data that only the engine needs.
@@ -156,10 +157,19 @@ fn state_of(
     })
 }
 
-/// What was said of the pair while it was only near, or since.
+/// What was said of the pair while it was only near, or since, and was not taken back.
 fn judgments_of(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<PairAnswer>, Refusal> {
-    let said = NearPairs::of(tx).judgments(pair.id)?.into_iter();
-    let judged = said.map(|(by, judgment)| PairAnswer {
+    let mut said = Vec::new();
+    for word in NearPairs::of(tx).judgments(pair.id)? {
+        let is_of_person =
+            |(by, word): &(Attribution, PairJudgment)| by.agent.is_none() && word.model.is_none();
+        if is_of_person(&word) && word.1.verdict == PairVerdict::Unclear {
+            said.retain(|it| !is_of_person(it));
+        } else {
+            said.push(word);
+        }
+    }
+    let judged = said.into_iter().map(|(by, judgment)| PairAnswer {
         by: match &judgment.model {
             Some(model) => format!("the model {}", quoted(model)),
             None => names::author_of_entry(&by),

@@ -21,7 +21,7 @@ use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, EngramId, JournalTime, Kind, LineageId, Operation,
     Provenance, RISK_POINTERS, Record, Refusal, Scope, Source, operation::Contradiction, shorten,
 };
-use engram_store::{Pair, Reader, side};
+use engram_store::{NearPairs, Pair, Reader, side};
 use jiff::Timestamp;
 
 /// The tag of an engram that reports a conflict.
@@ -105,11 +105,32 @@ pub(crate) fn refound_entries(
 /// Whether a conflict rests on the word of one agent or model: it gets no report until somebody
 /// agrees.
 pub(crate) fn is_unconfirmed(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
-    if pair.status != ConflictStatus::Open || !tx.reports(pair.id)?.is_empty() {
+    if pair.status != ConflictStatus::Open {
+        return Ok(false);
+    }
+    if !tx.reports(pair.id)?.is_empty() && !is_confirmation_undone(tx, pair)? {
         return Ok(false);
     }
     let found = tx.contradiction(pair.last)?;
     Ok(found.is_some_and(|it| it.tier.is_word()))
+}
+
+/// Whether a person took back the word to which a conflict owed its report, and nobody agreed
+/// since.
+fn is_confirmation_undone(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
+    let Some(taken_back) = NearPairs::of(tx).taken_back(pair.id)? else {
+        return Ok(false);
+    };
+    if !reports_in_force(tx, pair)?.is_empty() {
+        return Ok(false);
+    }
+    for seq in tx.entries_about(pair.id)? {
+        let found = tx.contradiction(seq)?;
+        if seq > taken_back && found.is_some_and(|it| it.risk.is_some()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The reports of a conflict once `engram` is stored and these versions have ended.
@@ -346,7 +367,7 @@ pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram
 }
 
 /// The reports of a conflict that hold. Only homes of earlier builds have more than one.
-fn reports_in_force(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
+pub(crate) fn reports_in_force(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
     let mut all = Vec::new();
     for report in tx.reports(pair.id)? {
         let versions = tx.lineage(report.risk)?;

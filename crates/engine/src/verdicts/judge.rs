@@ -253,7 +253,11 @@ fn reply(found: &ShownConflict, status: ConflictStatus) -> ResolveReply {
     }
 }
 
-fn judged(found: &ShownConflict, verdict: PairVerdict, asked: &ProposedVerdict) -> Planned {
+pub(super) fn judged(
+    found: &ShownConflict,
+    verdict: PairVerdict,
+    asked: &ProposedVerdict,
+) -> Planned {
     let judgment = PairJudgment {
         id: found.pair.id,
         verdict,
@@ -340,13 +344,11 @@ fn raised(
     known.engrams = [one.id, two.id];
     known.id = found.pair.id;
     if is_confirmed {
-        return Ok(refound_entries(
-            cx,
-            &found.pair,
-            known,
-            [one, two],
-            asked.now,
-        ));
+        let mut entries = refound_entries(cx, &found.pair, known, [one, two], asked.now);
+        if let Some(raised) = entries.first_mut() {
+            raised.by = asked.by.clone();
+        }
+        return Ok(entries);
     }
     Ok(vec![raised_on_a_word(known, [&one, &two], &asked.by)])
 }

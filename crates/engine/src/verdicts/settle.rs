@@ -134,6 +134,11 @@ fn plan_verdict(
         Some(seq) => tx.ruling(seq)?.map(|ruling| (seq, ruling)),
         None => None,
     };
+    if matches!(asked.how, Settle::Undo)
+        && let Some(said) = undo::word_to_take_back(cx, tx, found)?
+    {
+        return undo::plan_word_taken_back(tx, found, said, asked);
+    }
     match (&asked.how, found.pair.status) {
         (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
@@ -375,7 +380,7 @@ fn undone_plan(
 }
 
 /// A ruling without a verdict.
-fn ruling_without_verdict(found: &ShownConflict, status: ConflictStatus) -> Ruling {
+pub(super) fn ruling_without_verdict(found: &ShownConflict, status: ConflictStatus) -> Ruling {
     Ruling {
         id: found.pair.id,
         status,
@@ -389,7 +394,7 @@ fn ruling_without_verdict(found: &ShownConflict, status: ConflictStatus) -> Ruli
 }
 
 /// The entries of a verdict, its own entry last.
-fn verdict_plan(
+pub(super) fn verdict_plan(
     found: &ShownConflict,
     asked: &ProposedVerdict,
     done: VerdictEffects,

@@ -3,12 +3,27 @@
 
 use crate::{
     claims::{close, lineage},
-    conflicts::{conflict_view::ShownConflict, lifecycle::holding_sides, risks::ended_report},
-    context::{Context, plan::Planned, visibility::Visibility},
-    verdicts::settle::{ProposedVerdict, VerdictEffects, store_version},
+    conflicts::{
+        conflict_view::ShownConflict,
+        lifecycle::holding_sides,
+        risks::{ended_report, reports_in_force},
+    },
+    context::{
+        Context,
+        plan::{Plan, Planned},
+        visibility::Visibility,
+    },
+    verdicts::{
+        judge::judged,
+        settle::{
+            ProposedVerdict, VerdictEffects, ruling_without_verdict, store_version, verdict_plan,
+        },
+    },
 };
-use engram_model::{Code, Engram, Refusal, is_over, operation::Ruling};
-use engram_store::{Pair, Reader};
+use engram_model::{
+    Code, ConflictStatus, Engram, PairVerdict, Refusal, ResolveReply, is_over, operation::Ruling,
+};
+use engram_store::{NearPairs, Pair, Reader};
 
 /// The conflict whose verdict an undo by this id removes: of the conflicts of the same sides that
 /// the caller may see, the one with the newest verdict.
@@ -73,6 +88,72 @@ pub(super) fn plan_undo(
         done.entries.push(Planned::stored(risk, &asked.by, None));
     }
     Ok(done)
+}
+
+/// The place of the person's word that raised or confirmed an open conflict without a verdict, if
+/// the caller may take it back.
+pub(super) fn word_to_take_back(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+) -> Result<Option<u64>, Refusal> {
+    let pair = &found.pair;
+    if cx.agent()?.is_some() || pair.status != ConflictStatus::Open || pair.ruled.is_some() {
+        return Ok(None);
+    }
+    let last = NearPairs::of(tx).words_of_person(pair.id)?.pop();
+    let is_against =
+        |it: &PairVerdict| matches!(it, PairVerdict::Contradicts | PairVerdict::Replaces);
+    Ok(last.filter(|it| is_against(&it.1)).map(|it| it.0))
+}
+
+/// Takes back the person's word at this place: the pair is what it was before.
+pub(super) fn plan_word_taken_back(
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    said: u64,
+    asked: &ProposedVerdict,
+) -> Result<Plan<ResolveReply>, Refusal> {
+    let (status, was_confirmed) = state_without_word(tx, &found.pair, said)?;
+    let mut done = VerdictEffects::default();
+    done.is_closed = found.conflict.status == ConflictStatus::Closed;
+    let taken_back = judged(found, PairVerdict::Unclear, asked);
+    done.entries.push(Planned {
+        is_answer: false,
+        ..taken_back
+    });
+    if !was_confirmed {
+        for report in reports_in_force(tx, &found.pair)? {
+            done.entries.push(Planned::ended(&report.risk, &asked.by));
+        }
+    }
+    let ruling = ruling_without_verdict(found, status);
+    Ok(verdict_plan(found, asked, done, ruling))
+}
+
+/// Without the person's word at this place: the status of a pair, and whether somebody else
+/// confirmed it or a rule found it.
+fn state_without_word(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    said: u64,
+) -> Result<(ConflictStatus, bool), Refusal> {
+    let taken_back = NearPairs::of(tx).taken_back(pair.id)?;
+    let (mut status, mut is_confirmed) = (ConflictStatus::Possible, false);
+    for seq in tx.entries_about(pair.id)? {
+        if let Some(found) = tx.contradiction(seq)? {
+            // A word that raises a pair is followed by the entry that does so.
+            if seq != said + 1 {
+                status = ConflictStatus::Open;
+                is_confirmed |= found.risk.is_some() && taken_back.is_none_or(|it| it < seq);
+            }
+        } else if let Some(ruling) = tx.ruling(seq)?
+            && ruling.status == ConflictStatus::Possible
+        {
+            status = ConflictStatus::Possible;
+        }
+    }
+    Ok((status, is_confirmed))
 }
 
 pub(super) fn nothing_to_undo(found: &ShownConflict) -> Refusal {

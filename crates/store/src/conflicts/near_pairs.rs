@@ -1,6 +1,8 @@
 //! Pairs of near claims: to whom they were shown, and what was said of them.
 
-use engram_model::{AgentId, ConflictId, Operation, ProjectId, operation::PairJudgment};
+use engram_model::{
+    AgentId, ConflictId, Operation, PairVerdict, ProjectId, operation::PairJudgment,
+};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -54,6 +56,29 @@ impl<'a> NearPairs<'a> {
             }
         }
         Ok(found)
+    }
+
+    /// What people said of a pair, oldest first, each with the place of its entry.
+    pub fn words_of_person(&self, id: ConflictId) -> Result<Vec<(u64, PairVerdict)>> {
+        self.0
+            .prepare_cached(
+                "SELECT seq, body ->> '$.verdict' FROM journal INDEXED BY journal_subject
+                 WHERE subject = ?1 AND kind = 'judged' AND agent IS NULL
+                   AND body ->> '$.model' IS NULL ORDER BY seq",
+            )?
+            .query_and_then([id.to_string()], |row| {
+                Ok((
+                    row.get::<_, i64>(0)? as u64,
+                    parse_id(&row.get::<_, String>(1)?)?,
+                ))
+            })?
+            .collect()
+    }
+
+    /// The entry in which a person last took back a word on a pair.
+    pub fn taken_back(&self, id: ConflictId) -> Result<Option<u64>> {
+        let mut words = self.words_of_person(id)?.into_iter().rev();
+        Ok(words.find(|it| it.1 == PairVerdict::Unclear).map(|it| it.0))
     }
 
     /// The newest pair that was proposed to an agent and whose id ends with these four characters.
@@ -147,12 +172,15 @@ impl<'a> NearPairs<'a> {
             .exists([seq as i64])?)
     }
 
-    /// Whether a pair was ever found to be a conflict, and not only proposed.
+    /// Whether a pair was found to be a conflict, and not only proposed, since it was last only
+    /// possible.
     pub fn is_raised(&self, id: ConflictId) -> Result<bool> {
         Ok(self
             .0
             .prepare_cached(
-                "SELECT 1 FROM journal WHERE subject = ?1 AND kind = 'conflict' LIMIT 1",
+                "SELECT 1 FROM journal WHERE subject = ?1 AND kind = 'conflict' AND seq > coalesce(
+                   (SELECT max(seq) FROM journal WHERE subject = ?1 AND kind = 'resolved'
+                      AND body ->> '$.status' = 'possible'), 0) LIMIT 1",
             )?
             .exists([id.to_string()])?)
     }

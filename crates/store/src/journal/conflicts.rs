@@ -33,11 +33,15 @@ impl Applied<'_> {
         self.add_pair(pair, ConflictStatus::Possible, "NOTHING")
     }
 
-    /// Records a verdict, or that one was undone.
+    /// Records a verdict, or that one was undone. A pair that is only possible again is what it was
+    /// when it was proposed.
     pub(super) fn settle(&self, ruling: &Ruling) -> Result<()> {
         let ruled = ruling.how.map(|_| ruling.status.as_str());
         self.run(
-            "UPDATE conflict SET status = ?2, verdict = ?3, ruled = ?4 WHERE id = ?1",
+            "UPDATE conflict SET status = ?2, verdict = ?3, ruled = ?4,
+               last = CASE ?2 WHEN 'possible' THEN first ELSE last END,
+               allowed = CASE ?2 WHEN 'possible' THEN NULL ELSE allowed END
+             WHERE id = ?1",
             params![
                 ruling.id.to_string(),
                 ruling.status.as_str(),

@@ -139,14 +139,7 @@ fn an_agents_word_raises_a_conflict_without_report_until_somebody_agrees() {
         let settled = at.settle(&USER, id, Settle::Newer).unwrap();
         assert_eq!(settled.status, ConflictStatus::Resolved);
         assert_eq!(at.gate(Severity::Low).gate, Gate::Open);
-        assert!(
-            at.0.doctor(engram_engine::Treatment {
-                replay: true,
-                ..crate::fixture::REINDEX
-            })
-            .unwrap()
-            .ok
-        );
+        replays(&at);
     }
 }
 
@@ -418,4 +411,80 @@ fn a_replacement_never_ends_its_judges_own_claim() {
     at.put(&agent_named("ada"), draft(PORT)).unwrap();
     let said = judge(&at, &agent_named("bob"), id, PairVerdict::Replaces).unwrap();
     assert_eq!((said.status, said.closed.len()), (ConflictStatus::Open, 0));
+}
+
+fn undo(at: &Asked, id: ConflictId) -> Result<ResolveReply, Refusal> {
+    at.settle(&USER, id, Settle::Undo)
+}
+
+/// A person takes back the word that raised a pair: it is possible again, as often as they like,
+/// also below a verdict that was undone first.
+#[test]
+fn a_persons_word_can_be_taken_back() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    let before = shown(&at, id);
+    for settles in [false, true] {
+        judge(&at, &USER, id, PairVerdict::Contradicts).unwrap();
+        assert_eq!(at.gate(Severity::Low).gate, Gate::Shut);
+        if settles {
+            at.settle(&USER, id, Settle::Newer).unwrap();
+            assert_eq!(undo(&at, id).unwrap().status, ConflictStatus::Open);
+        }
+        let undone = undo(&at, id).unwrap();
+        assert_eq!(undone.status, ConflictStatus::Possible);
+        assert_eq!(at.gate(Severity::Low).gate, Gate::Open);
+        let after = shown(&at, id);
+        assert_eq!(
+            (after.status, &after.why, after.judged.len()),
+            (ConflictStatus::Possible, &before.why, 0)
+        );
+        assert_eq!(listed(&at, Listed::Possible).len(), 1);
+        assert!(listed(&at, Listed::Open).is_empty());
+        let report = at.0.ask(&USER, ask::Get(after.risk.unwrap())).unwrap();
+        assert!(report.valid_until.is_some(), "the report ended with it");
+        // Said again by mistake, it changes nothing.
+        let head = at.head();
+        undo(&at, id).unwrap();
+        assert_eq!(at.head(), head);
+    }
+    // What a person took back, an agent only notes; and a dismissal leads back to where it was.
+    let bob = agent_named("bob");
+    let said = judge(&at, &bob, id, PairVerdict::Contradicts).unwrap();
+    assert_eq!(said.status, ConflictStatus::Possible);
+    judge(&at, &USER, id, PairVerdict::Compatible).unwrap();
+    assert_eq!(undo(&at, id).unwrap().status, ConflictStatus::Possible);
+    replays(&at);
+}
+
+/// A person takes back the word that confirmed an agent's: the conflict rests on the agent's word
+/// alone again.
+#[test]
+fn a_persons_agreement_can_be_taken_back() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    judge(&at, &agent_named("bob"), id, PairVerdict::Contradicts).unwrap();
+    for _ in 0..2 {
+        judge(&at, &USER, id, PairVerdict::Contradicts).unwrap();
+        assert_eq!(at.gate(Severity::Low).gate, Gate::Shut);
+        assert_eq!(shown(&at, id).judged.len(), 2);
+        assert_eq!(undo(&at, id).unwrap().status, ConflictStatus::Open);
+        assert_eq!(at.gate(Severity::Low).gate, Gate::Open);
+        assert_eq!(shown(&at, id).judged.len(), 1);
+        assert_eq!(listed(&at, Listed::Open).len(), 1);
+    }
+    refused(
+        at.settle(&agent_named("eve"), id, Settle::Dismiss),
+        Code::ScopeDenied,
+    );
+    replays(&at);
+}
+
+/// The journal leads to the same tables.
+fn replays(at: &Asked) {
+    let treatment = engram_engine::Treatment {
+        replay: true,
+        ..crate::fixture::REINDEX
+    };
+    assert!(at.0.doctor(treatment).unwrap().ok);
 }
