@@ -45,7 +45,7 @@ pub(crate) fn read_record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refu
     Ok(engram)
 }
 
-/// Adds the to-do that asks about a claim, or the answer that it got since the claim was stored.
+/// Adds the to-do that asks about a claim, or the answer that it got since it has held in this form.
 fn fill_question(
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -55,7 +55,7 @@ fn fill_question(
     if engram.asked.is_some() {
         return Ok(());
     }
-    let answer = tx.answer_about(engram.lineage_id, engram.seq)?;
+    let answer = tx.answer_about(engram.lineage_id, first_held(tx, engram)?)?;
     if let Some(answer) = answer
         && !answer.redacted
         && may_see_version(tx, visibility, &answer)?
@@ -68,6 +68,16 @@ fn fill_question(
         }));
     }
     Ok(())
+}
+
+/// The place of a version; of one that an undo brought back, the place of the version that it
+/// restores, so that what was said of that one still counts.
+fn first_held(tx: &Reader<'_>, engram: &Engram) -> Result<u64, Refusal> {
+    let (mut seq, mut restores) = (engram.seq, engram.restores);
+    while let Some(old) = restores.map_or(Ok(None), |id| tx.engram(id))? {
+        (seq, restores) = (old.seq, old.restores);
+    }
+    Ok(seq)
 }
 
 /// The history of a claim, as far as the caller may see it.

@@ -141,6 +141,13 @@ fn an_answer_stands_beside_the_claim_that_its_todo_asked_about() {
         .unwrap();
     let now = engine.0.ask(&USER, ask::Get(newer.id)).unwrap();
     assert_eq!(now.answer, None);
+    // With the decision undone, the answer is back; done again, it is gone.
+    let undone = engine.0.ask(&USER, ask::Restore(claim.id)).unwrap();
+    let again = engine.0.ask(&USER, ask::Get(undone.id)).unwrap();
+    assert_eq!(again.answer.unwrap().id, corrected.id);
+    let redone = engine.0.ask(&USER, ask::Restore(newer.id)).unwrap();
+    let now = engine.0.ask(&USER, ask::Get(redone.id)).unwrap();
+    assert_eq!(now.answer, None);
 }
 
 /// The user is shown an answer as one until they have judged it, but for a week at most.
