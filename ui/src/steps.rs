@@ -21,7 +21,7 @@ pub enum Reversal {
     Restore(EngramId),
     /// This claim or to-do is forgotten.
     Forget(EngramId),
-    /// The verdict on this conflict is undone.
+    /// The last verdict on this conflict is undone, or the word that made it one.
     Reopen(ConflictId),
     /// This conflict blocks the gate again.
     Disallow(ConflictId),
@@ -75,6 +75,10 @@ struct Later {
     ended: HashMap<EngramId, StepState>,
     /// What became of the last verdict on each conflict.
     settled: HashMap<ConflictId, StepState>,
+    /// How many undos of each conflict belong to steps before the entry.
+    undos: HashMap<ConflictId, u32>,
+    /// What became of the word that made each pair a conflict, if it was not undone.
+    confirmed: HashMap<ConflictId, StepState>,
     /// What became of the allowance of each conflict.
     allowed: HashMap<ConflictId, StepState>,
     /// What verdicts closed and stored.
@@ -124,6 +128,19 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
             };
             let state = state(later.settled.get(id), Reversal::Reopen(*id));
             step(did, StepSubject::Conflict(*id), String::new(), state)
+        }
+        Change::Conflict { id, tier, .. } if tier.is_word() => {
+            let state = if later.undos.contains_key(id) {
+                StepState::Undone
+            } else {
+                state(later.confirmed.get(id), Reversal::Reopen(*id))
+            };
+            step(
+                say::steps::CONTRADICTED,
+                StepSubject::Conflict(*id),
+                String::new(),
+                state,
+            )
         }
         Change::Allowed(id) => {
             let state = state(later.allowed.get(id), Reversal::Disallow(*id));
@@ -224,13 +241,23 @@ impl Later {
                     Some(_) => overtaken(say::steps::SETTLED_AGAIN),
                 };
                 self.settled.insert(*id, state);
+                if how.is_none() {
+                    *self.undos.entry(*id).or_default() += 1;
+                } else if !self.takes_undo(*id) {
+                    self.confirmed
+                        .insert(*id, overtaken(say::steps::BY_VERDICT));
+                }
                 self.allowed.insert(*id, overtaken(say::steps::BY_VERDICT));
                 self.by_verdict.extend(closed.iter().chain(stored));
                 for id in closed {
                     self.ended.insert(*id, overtaken(say::steps::BY_VERDICT));
                 }
             }
-            Change::Conflict { id, .. } => {
+            Change::Conflict { id, tier, .. } => {
+                if !(is_person && tier.is_word() && self.takes_undo(*id)) {
+                    self.confirmed
+                        .insert(*id, overtaken(say::steps::SAID_AGAIN));
+                }
                 self.settled.insert(*id, overtaken(say::steps::SAID_AGAIN));
             }
             Change::Disallowed(id) => {
@@ -266,6 +293,19 @@ impl Later {
             }
             _ => {}
         }
+    }
+
+    /// Counts one of the later undos of a conflict as that of the current entry; returns whether
+    /// there was one.
+    fn takes_undo(&mut self, id: ConflictId) -> bool {
+        let Some(count) = self.undos.get_mut(&id) else {
+            return false;
+        };
+        *count -= 1;
+        if *count == 0 {
+            self.undos.remove(&id);
+        }
+        true
     }
 }
 
@@ -435,5 +475,33 @@ mod tests {
         ]);
         let overtaken = say::steps::overtaken_by(say::steps::SAID_AGAIN, "ada");
         assert_eq!(steps, [(say::steps::SETTLED, overtaken)]);
+    }
+
+    #[test]
+    fn a_word_that_made_a_conflict_is_a_step_below_the_verdicts_on_it() {
+        let word = json!({"kind": "conflict", "with": {
+            "id": id(90), "engrams": [id(1), id(2)], "tier": "agent", "severity": "medium",
+        }});
+        let undo = || (None, verdict_change(Value::Null, 3));
+        let verdict = || (None, verdict_change(json!("winner"), 3));
+        let word = || (None, word.clone());
+        let by_you = |did| say::steps::overtaken_by(did, say::engram::YOU);
+        for (entries, of_word) in [
+            (vec![word()], "stands".to_owned()),
+            (vec![undo(), word()], "undone".to_owned()),
+            (vec![verdict(), word()], by_you(say::steps::BY_VERDICT)),
+            (vec![undo(), verdict(), word()], "stands".to_owned()),
+            (vec![undo(), undo(), verdict(), word()], "undone".to_owned()),
+            (vec![word(), undo(), word()], "undone".to_owned()),
+        ] {
+            let steps = states_of(entries);
+            let last = steps.last().unwrap();
+            assert_eq!(last, &(say::steps::CONTRADICTED, of_word), "{steps:?}");
+        }
+        // What a rule found in the person's claim is no step.
+        let found = json!({"kind": "conflict", "with": {
+            "id": id(90), "engrams": [id(1), id(2)], "tier": "tier0_entity", "severity": "high",
+        }});
+        assert_eq!(states_of(vec![(None, found)]), []);
     }
 }

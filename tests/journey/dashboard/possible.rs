@@ -67,6 +67,13 @@ fn a_person_confirms_or_dismisses_what_is_only_near() {
         press("Y", "contradict");
         window.wait(&notice("Confirmed"));
         window.wait(&rows(1));
+        press("z", "undo");
+        window.wait(&notice("Undone"));
+        window.wait(&rows(2));
+        assert_eq!(of(engram, &confirmed)["status"], "possible");
+        press("Y", "contradict");
+        window.wait(&notice("Confirmed"));
+        window.wait(&rows(1));
         let told = of(engram, &confirmed);
         assert_eq!(
             (&told["status"], &told["tier"]),

@@ -192,10 +192,8 @@ impl Frame {
         self.tell(text, "", false, false, 3);
     }
 
-    /// Reports a change that cannot be undone, with the way to the conflict that it made.
-    pub(crate) fn say_final_of(self, text: &str, conflict: ConflictId) {
-        self.is_undo_earlier.set_value(true);
-        self.tell(text, "", false, false, 12);
+    /// Adds to the notice the way to the conflict that the change made.
+    pub(crate) fn lead_to(self, conflict: ConflictId) {
         self.toast.update(|toast| {
             if let Some(toast) = toast {
                 toast.conflict = Some(conflict);

@@ -12,6 +12,7 @@ pub const ASKED: &str = "Asked agents to check";
 pub const CONFIRMED: &str = "Confirmed";
 pub const CORRECTED: &str = "Corrected";
 pub const FORGOT: &str = "Forgot";
+pub const CONTRADICTED: &str = "Confirmed a conflict";
 pub const SETTLED: &str = "Settled a conflict";
 pub const MERGED: &str = "Merged two claims";
 pub const DISMISSED: &str = "Dismissed a conflict";

@@ -121,7 +121,10 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
         fitting.into_iter().map(|it| (it.id, it)).collect();
     spawn_local(async move {
         let to_one = async |id: ConflictId| match rows.get(&id) {
-            Some(conflict) => verdict::say_of_conflict(app, conflict, verdict, None, &reason).await,
+            Some(conflict) => {
+                let said = verdict::say_of_conflict(app, conflict, verdict, None, &reason);
+                said.await.map(Some)
+            }
             None => Ok(None),
         };
         let outcome = app.batch.each(ids, to_one).await;

@@ -235,6 +235,7 @@ fn what_was_confirmed_is_opened_by_the_key_of_the_notice() {
     stage.settle();
     let toast = stage.app.frame.toast.get_untracked().unwrap();
     assert_eq!(toast.conflict, id);
+    assert!(toast.undoes);
     assert!(stage.press("g"));
     assert_eq!(open(&stage), id);
     assert_eq!(all.filter.get_untracked().status, Listed::Open);

@@ -117,13 +117,10 @@ pub(super) fn settle_conflict(
         match said {
             Ok(undo) => {
                 leave_behind(app, conflict.id, verdict);
-                match undo {
-                    Some(undo) => {
-                        let holds = holds.unwrap_or_default();
-                        app.frame.say_done(verdict.done(), &holds, undo);
-                    }
-                    // `Z` must not undo an earlier step instead.
-                    None => app.frame.say_final_of(verdict.done(), conflict.id),
+                let holds = holds.unwrap_or_default();
+                app.frame.say_done(verdict.done(), &holds, undo);
+                if verdict == ConflictVerdict::Contradict {
+                    app.frame.lead_to(conflict.id);
                 }
             }
             Err(refusal) => refuse_verdict(app, conflict.id, verdict, refusal),
@@ -131,19 +128,19 @@ pub(super) fn settle_conflict(
     });
 }
 
-/// Sends a verdict; returns what undoes it, if anything does.
+/// Sends a verdict; returns what undoes it.
 pub(super) async fn say_of_conflict(
     app: App,
     conflict: &Conflict,
     verdict: ConflictVerdict,
     merged: Option<String>,
     reason: &str,
-) -> Result<Option<Undo>, Refusal> {
+) -> Result<Undo, Refusal> {
     let (id, why) = (conflict.id, reason.trim().to_owned());
     let how = merged.map(Settle::Merge);
     let Some(how) = how.or_else(|| verdict.settle(conflict)) else {
         let allowed = set_allowance(app, id, why, false).await;
-        return allowed.map(|()| Some(undo_of(id, undo_allowance)));
+        return allowed.map(|()| undo_of(id, undo_allowance));
     };
     let why = (!why.is_empty()).then_some(why);
     let resolve = Resolve {
@@ -152,9 +149,7 @@ pub(super) async fn say_of_conflict(
         why,
     };
     let resolved = app.ask(ask::Resolve(Box::new(resolve))).await;
-    // What was confirmed is dismissed if it was wrong.
-    let can_undo = verdict != ConflictVerdict::Contradict;
-    resolved.map(|_| can_undo.then(|| undo_of(id, undo_verdict)))
+    resolved.map(|_| undo_of(id, undo_verdict))
 }
 
 /// Lets an open conflict pass the gate, or undoes that.
