@@ -4,10 +4,11 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
+use engram_gateway::quoted;
 use engram_model::{
     AgentId, Code, Engram, Entry, ProjectId, Refusal, is_hidden, operation::Agent, shorten,
 };
-use engram_store::{Attribution, NamesOf, Reader};
+use engram_store::{Attribution, FamilyOf, NamesOf, Reader};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use unicode_security::skeleton;
 
@@ -297,11 +298,42 @@ impl TakenNames {
         if !is_taken {
             return Ok(());
         }
+        let whose = match self.other_of_name(tx, agent, row, &looks)? {
+            Some(other) => format!(
+                "the name {} is taken: the agent {} ({}) has or had it, or one that looks like it",
+                quoted(name),
+                quoted(&recorded_name(&other.label)),
+                other.handle.0
+            ),
+            None => format!(
+                "the name {} is taken: a person signed with it, or with one that looks like it",
+                quoted(name)
+            ),
+        };
         Err(Refusal::new(
             Code::SchemaInvalid,
-            "somebody else has or had this name, or one that looks like it",
-            "Choose another name.",
+            whose,
+            "Choose a name that nobody had here: claims are listed by the names of their authors, also old ones.",
         ))
+    }
+
+    /// The agent that has or had a name with one of these readings, other than those of the row.
+    fn other_of_name(
+        &self,
+        tx: &Reader<'_>,
+        agent: &Agent,
+        row: &[AgentId],
+        looks: &[String],
+    ) -> Result<Option<Agent>, Refusal> {
+        let is_like = |name: &String| readings(name).iter().any(|it| looks.contains(it));
+        for other in tx.family(agent.project, FamilyOf::Everybody, usize::MAX)? {
+            let is_own = other.handle == agent.handle || row.contains(&other.handle);
+            let names = tx.names(agent.project, NamesOf::Agent(&other.handle))?;
+            if !is_own && (is_like(&other.handle.0) || names.iter().any(is_like)) {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a person named this agent. An agent that calls for the first time is in no table

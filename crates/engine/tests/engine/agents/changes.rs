@@ -103,7 +103,8 @@ fn no_agent_gets_a_name_that_is_anothers_or_looks_like_it() {
     }
     // The name stays taken after its agent was closed.
     change(&engine, &USER, "bob", AgentEdit::Close).unwrap();
-    refused(rename(&engine, "ada", "bob"), Code::SchemaInvalid);
+    let refusal = rename(&engine, "ada", "bob").unwrap_err();
+    assert!(refusal.message.contains("the agent \"bob\""), "{refusal}");
 }
 
 /// A client that connects again after the user closed its last connection is called as before.
@@ -177,7 +178,9 @@ fn a_name_that_an_agent_gave_itself_or_had_before_is_taken() {
         .unwrap();
     refused(rename(&engine, "ada", "zed"), Code::SchemaInvalid);
     rename(&engine, "ada", "backend").unwrap();
-    refused(rename(&engine, "bob", "ada"), Code::SchemaInvalid);
+    let refusal = rename(&engine, "bob", "ada").unwrap_err();
+    let taken = "the agent \"backend\" (ada) has or had it";
+    assert!(refusal.message.contains(taken), "{refusal}");
     rename(&engine, "ada", "ada").unwrap();
     assert_eq!(status_of(&engine, "ada").name, "ada");
     let by_hand = Draft {
@@ -185,7 +188,8 @@ fn a_name_that_an_agent_gave_itself_or_had_before_is_taken() {
         ..draft("The port is 8080.")
     };
     engine.put(&USER, by_hand).unwrap();
-    refused(rename(&engine, "ada", "max"), Code::SchemaInvalid);
+    let refusal = rename(&engine, "ada", "max").unwrap_err();
+    assert!(refusal.message.contains("a person signed"), "{refusal}");
 }
 
 #[test]
