@@ -122,7 +122,7 @@ pub struct AgentActivity {
     pub earlier: Vec<String>,
     /// Its first entry; unknown for some agents of an earlier schema.
     pub first: Option<Timestamp>,
-    /// Its last operation that readers can see.
+    /// Its last operation that readers can see, other than that it was sent a line of the brief.
     pub did: Option<OperationKind>,
     /// How many versions it stored.
     pub stored: u64,
@@ -437,7 +437,9 @@ fn activity(
         None => opened_at(reader.0, &agent.handle)?,
     };
     let mut last = None;
-    for kind in OperationKind::ALL.iter().filter(|it| it.is_told()) {
+    // A line of the brief reaches an agent without its doing anything.
+    let is_act = |it: &&OperationKind| it.is_told() && **it != OperationKind::Reached;
+    for kind in OperationKind::ALL.iter().filter(is_act) {
         let newest = entry_by(reader.0, &agent.handle, *kind, End::Last)?;
         last = last.max(newest.map(|(seq, _)| (seq, *kind)));
     }

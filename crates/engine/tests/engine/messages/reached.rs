@@ -2,10 +2,11 @@
 
 use engram_model::{
     AnswerQuality, BriefPart, BudgetOf, Caller, Code, DenyAnswer, Deref, Draft, Durability,
-    GrantAnswer, Kind, MemoryOp, Pinning, PointerInput, PutReply, Scope, Settle, ask,
+    GrantAnswer, Kind, MemoryOp, OperationKind, Pinning, PointerInput, PutReply, Scope, Settle,
+    ask,
 };
 
-use crate::fixture::{Asked, POINTER, Sandbox, USER, correction_of, draft, refused};
+use crate::fixture::{Asked, POINTER, Sandbox, USER, correction_of, draft, handle_of, refused};
 
 impl Asked {
     fn new_lines(&self, who: &Caller) -> Vec<String> {
@@ -78,6 +79,12 @@ fn who_was_only_sent_the_brief_is_in_none() {
     engine.0.leave_in_order().unwrap();
     let listed = engine.0.ask(&USER, ask::Budget(BudgetOf::default()));
     assert_eq!(listed.unwrap().agents.len(), 1, "it can be sent messages");
+    let did = || {
+        let agents = engine.0.ask(&USER, ask::Agents).unwrap().agents;
+        let bob = agents.into_iter().find(|it| it.handle == handle_of(&bob));
+        bob.and_then(|it| it.did)
+    };
+    assert!(did().is_none(), "to be sent a line is nothing that it did");
     let budgets = || {
         let lines = engine.0.ask(&USER, ask::Brief).unwrap().lines;
         let lines = lines.iter().filter(|it| it.part == BriefPart::Budget);
@@ -86,6 +93,10 @@ fn who_was_only_sent_the_brief_is_in_none() {
     assert_eq!(budgets(), 0);
     engine.put(&bob, draft("The port is 8080.")).unwrap();
     assert_eq!(budgets(), 0, "it has read nothing");
+    engine.pin_for(&USER, "Ship on Monday.");
+    engine.0.ask(&bob, ask::Status).unwrap();
+    engine.0.leave_in_order().unwrap();
+    assert_eq!(did(), Some(OperationKind::Stored));
     engine.deref(&bob, POINTER).unwrap();
     assert_eq!(budgets(), 1);
 }
