@@ -260,7 +260,7 @@ versions! {
         valid_until: Option<Timestamp>,
     }
     recorded {
-        /// When its ttl ends.
+        /// When it expires.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
         /// When this home learned of it.

@@ -79,7 +79,7 @@ pub struct Traits {
     pub valid_from: Timestamp,
     /// When it was superseded, forgotten or closed by a verdict.
     pub valid_until: Option<Timestamp>,
-    /// When its ttl ends.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// Whether its words were erased.
     pub redacted: bool,
