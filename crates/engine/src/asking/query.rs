@@ -211,7 +211,11 @@ pub(crate) fn result_limit(cx: &Context<'_>, query: &Query) -> Result<usize, Ref
                 "a query returns 1 to {} engrams, not {limit}",
                 limits.query_max
             ),
-            "Ask for fewer, or narrow the query by topic or kind.",
+            if limit == 0 {
+                "Ask for at least one, or leave the number out."
+            } else {
+                "Ask for fewer, or narrow the query by topic or kind."
+            },
         ));
     }
     refuse_long(query)?;

@@ -51,7 +51,11 @@ pub(crate) fn list_conflicts(
         return Err(Refusal::new(
             Code::SchemaInvalid,
             format!("a page has 1 to {MAX_CONFLICTS_ON_PAGE} conflicts, not {limit}"),
-            "Ask for fewer, and go on with the page's `next`.",
+            if limit == 0 {
+                "Ask for at least one, or leave the number out."
+            } else {
+                "Ask for fewer, and go on with the page's `next`."
+            },
         ));
     }
     let after = filter

@@ -277,7 +277,7 @@ impl TryFrom<LessQueryArguments> for Query {
             return Err(Refusal::new(
                 Code::SchemaInvalid,
                 format!("k is {k}, and must be between 1 and {MAX_ENGRAMS}"),
-                "Ask for fewer, or omit k.",
+                "Ask for a number in this range, or omit k.",
             ));
         }
         Ok(Self {
