@@ -100,6 +100,9 @@ pub enum StoreError {
     /// The home was opened for reading only.
     #[error("the home at {0} is not writable")]
     ReadOnly(PathBuf),
+    /// The home was opened for reading only, because its disk is full.
+    #[error("the disk of the home at {0} is full")]
+    Full(PathBuf),
 }
 
 impl StoreError {
@@ -163,6 +166,7 @@ impl StoreError {
             Self::Newer { .. } | Self::NewerEntries(_) => Code::StoreNewer,
             Self::Locked(_) | Self::InUse(_) => Code::StoreLocked,
             Self::ReadOnly(_) => Code::StoreReadOnly,
+            Self::Full(_) => Code::StoreFull,
             Self::Gone(_) => Code::StoreGone,
             Self::Index(_) | Self::Unwritable(_) => Code::Internal,
         }

@@ -169,7 +169,7 @@ fn a_full_disk_loses_nothing() {
             "{:?}",
             codes[0]
         );
-        // The disk is full: each command answers or says why it cannot.
+        // The disk is full: what only reads answers, and what writes says why it cannot.
         fill(&home.join("filler"));
         let known = ids[3].clone();
         for args in [
@@ -186,12 +186,18 @@ fn a_full_disk_loses_nothing() {
                     ids.push(ran.json()["id"].as_str().unwrap().to_owned());
                 }
                 Some(0) => {}
+                _ if ["status", "query", "get"].contains(&args[0]) => panic!("{args:?} {ran:?}"),
                 Some(1) if args[0] == "doctor" && ran.err.is_empty() => {
                     assert!(ran.out.contains("could not be rebuilt"), "{ran:?}");
                 }
                 _ => assert_eq!(ran.error()["code"], "STORE_FULL", "{args:?} {ran:?}"),
             }
         }
+        // After a restart of the machine, SQLite has no index of its log, and no room for one.
+        let _ = fs::remove_file(home.join("engram.db-shm"));
+        fill(&home.join("filler of its place"));
+        sandbox.json(&["get", &known]);
+        fs::remove_file(home.join("filler of its place")).unwrap();
         fs::remove_file(home.join("filler")).unwrap();
         fs::remove_file(home.join("ballast")).unwrap();
         let (stored, refused) = batch(&sandbox, 900_000, 5);
@@ -205,6 +211,38 @@ fn a_full_disk_loses_nothing() {
         }
         let doctor = sandbox.json(&["doctor"]);
         assert_eq!(doctor["ok"], true, "{doctor}");
+    });
+}
+
+/// A home that was closed in order has no files of SQLite beside the database, and a full disk has
+/// no room for them.
+#[test]
+fn a_home_on_a_full_disk_is_read() {
+    with_mounts("failures::a_home_on_a_full_disk_is_read", || {
+        let sandbox = Sandbox::new();
+        let home = sandbox.home();
+        fs::create_dir(&home).unwrap();
+        let place = home.to_str().unwrap();
+        mount(&["-t", "tmpfs", "-o", "size=4m", "tmpfs", place]);
+        let put = |claim| sandbox.run(&["put", "--json", "--claim", claim, "--pointer", POINTER]);
+        let known = put("The ledger is append-only.").json()["id"].clone();
+        fill(&home.join("filler"));
+        let known = known.as_str().unwrap();
+        for args in [
+            &["status"][..],
+            &["query", "ledger"],
+            &["get", known],
+            &["feed"],
+        ] {
+            let ran = sandbox.run(args);
+            assert_eq!(ran.code, Some(0), "{args:?} {ran:?}");
+        }
+        assert_eq!(put("One more.").error()["code"], "STORE_FULL");
+        let doctor = sandbox.run(&["doctor"]).out;
+        assert!(doctor.contains("is full: free some space"), "{doctor}");
+        fs::remove_file(home.join("filler")).unwrap();
+        assert_eq!(put("One more.").code, Some(0));
+        assert_eq!(sandbox.json(&["doctor"])["ok"], true);
     });
 }
 

@@ -72,6 +72,10 @@ fn look_at_database(engine: &Engine) -> Result<Diagnosis, Refusal> {
             let remark = crate::home::files::remark_on_place(home).map(|it| format!("; {it}"));
             format!("sound, at {}{}", home.display(), remark.unwrap_or_default())
         }
+        ([], false) if engine.store.is_full() => format!(
+            "sound, but the disk of {} is full: free some space",
+            engine.store.home().display()
+        ),
         ([], false) => format!(
             "sound, but {} is not writable: change its permissions or choose another home",
             engine.store.home().display()

@@ -62,7 +62,7 @@ pub struct Store {
 
 impl Store {
     /// Opens or creates a home. `origin` becomes the identity of a new home. A home that exists and
-    /// cannot be written is opened for reading.
+    /// cannot be written, or whose disk is full, is opened for reading.
     ///
     /// # Errors
     /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Half`] for a database that
@@ -128,6 +128,11 @@ impl Store {
     /// Whether this home can be written.
     pub fn is_writable(&self) -> bool {
         self.open_home().write.is_some()
+    }
+
+    /// Whether this home is read only because its disk is full.
+    pub fn is_full(&self) -> bool {
+        self.open_home().is_full
     }
 
     fn open_home(&self) -> Arc<OpenHome> {
@@ -196,8 +201,13 @@ impl Store {
         Ok(is_writable)
     }
 
-    fn read_only(&self) -> StoreError {
-        StoreError::ReadOnly(self.home.clone())
+    /// Why a home without a connection for writing is not written.
+    fn read_only(&self, open: &OpenHome) -> StoreError {
+        if open.is_full {
+            StoreError::Full(self.home.clone())
+        } else {
+            StoreError::ReadOnly(self.home.clone())
+        }
     }
 
     /// Reads on one snapshot: the data does not change while `f` runs.
@@ -223,7 +233,7 @@ impl Store {
         f: impl FnOnce(&Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let open = self.open_home();
-        let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
+        let write = open.write.as_ref().ok_or_else(|| self.read_only(&open))?;
         let mut writing = write.lock();
         let WriteConnection { connection, queue } = &mut *writing;
         let turn = WriteLock::take(queue, self.patience)?;
@@ -269,7 +279,7 @@ impl Store {
     /// write tries again.
     pub fn empty_log(&self) -> Result<bool> {
         let open = self.open_home();
-        let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
+        let write = open.write.as_ref().ok_or_else(|| self.read_only(&open))?;
         let is_empty = write.lock().empty_log(READING)?;
         self.log_is_due.store(!is_empty, Ordering::Relaxed);
         Ok(is_empty)

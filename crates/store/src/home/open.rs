@@ -1,5 +1,5 @@
 //! The opened files of a home: for reading and writing, or for reading only if the folder cannot be
-//! written.
+//! written or the disk is full.
 
 use std::{
     fs::File,
@@ -30,6 +30,8 @@ pub(super) struct OpenHome {
     pub(super) read: ReaderPool,
     /// Absent if the home is not writable.
     pub(super) write: Option<Mutex<WriteConnection>>,
+    /// Whether it is not writable because the disk is full.
+    pub(super) is_full: bool,
     pub(super) files: HomeFiles,
     /// The end of the journal as last seen here. The journal of an older copy that replaced the
     /// database ends earlier.
@@ -108,6 +110,9 @@ impl OpenHome {
                     _ => error,
                 })
             }
+            Err(error) if is_full(&error) => {
+                Self::readable_if_full(home, &database, patience).map_err(|_| error)
+            }
             opened => opened,
         }
     }
@@ -150,6 +155,7 @@ impl OpenHome {
             origin: read.with(|it| origin_of(it))?,
             read,
             write: Some(Mutex::new(writing)),
+            is_full: false,
             files: HomeFiles::of(home, true),
             head: AtomicU64::new(0),
             is_replaced: AtomicBool::new(false),
@@ -176,6 +182,32 @@ impl OpenHome {
             origin: read.with(|it| origin_of(it))?,
             read,
             write: None,
+            is_full: false,
+            files: HomeFiles::of(home, false),
+            head: AtomicU64::new(0),
+            is_replaced: AtomicBool::new(false),
+        })
+    }
+
+    /// On a full disk, SQLite cannot make the index of its log, which processes share in a file. A
+    /// connection that has the database to itself needs no such file; so readers take turns.
+    fn readable_if_full(home: &Path, database: &Path, patience: Duration) -> Result<Self> {
+        let path = database.to_owned();
+        let read = ReaderPool::taking_turns(move || {
+            let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+            let read = Connection::open_with_flags(&path, flags)?;
+            read.pragma_update(None, "locking_mode", "exclusive")?;
+            read.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            prepare(&read, patience)?;
+            read.pragma_update(None, "query_only", true)?;
+            Ok(read)
+        });
+        read.with(|it| ours::check(it, database))?;
+        Ok(Self {
+            origin: read.with(|it| origin_of(it))?,
+            read,
+            write: None,
+            is_full: true,
             files: HomeFiles::of(home, false),
             head: AtomicU64::new(0),
             is_replaced: AtomicBool::new(false),
@@ -202,6 +234,15 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(())
+}
+
+/// Whether SQLite could not make the index of its log.
+fn is_full(error: &StoreError) -> bool {
+    let StoreError::Sqlite(inner) = error else {
+        return false;
+    };
+    let code = inner.sqlite_error().map(|it| it.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 fn is_read_only(error: &StoreError) -> bool {

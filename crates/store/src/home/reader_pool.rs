@@ -13,6 +13,8 @@ const KEPT: usize = 2;
 pub(super) struct ReaderPool {
     open: Box<dyn Fn() -> Result<Connection> + Send + Sync>,
     places: [Mutex<Option<Connection>>; MAX_READERS],
+    most: usize,
+    kept: usize,
 }
 
 impl ReaderPool {
@@ -20,6 +22,19 @@ impl ReaderPool {
         Self {
             open: Box::new(open),
             places: std::array::from_fn(|_| Mutex::new(None)),
+            most: MAX_READERS,
+            kept: KEPT,
+        }
+    }
+
+    /// A pool whose readers take turns: it has one connection at a time, and none between reads.
+    pub(super) fn taking_turns(
+        open: impl Fn() -> Result<Connection> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            most: 1,
+            kept: 0,
+            ..Self::new(open)
         }
     }
 
@@ -39,7 +54,7 @@ impl ReaderPool {
             }
         };
         let answer = read(connection);
-        if index >= KEPT {
+        if index >= self.kept {
             *place = None;
         }
         answer
@@ -57,8 +72,10 @@ impl ReaderPool {
         let free = self
             .places
             .iter()
+            .take(self.most)
             .enumerate()
             .find_map(|(index, it)| Some((index, it.try_lock()?)));
-        free.unwrap_or_else(|| (MAX_READERS - 1, self.places[MAX_READERS - 1].lock()))
+        let last = self.most - 1;
+        free.unwrap_or_else(|| (last, self.places[last].lock()))
     }
 }
