@@ -85,6 +85,9 @@ fn list_clients(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<Exi
     let line = |(hint, state): (&ConnectHint, Connected)| {
         let state = match state {
             Connected::Here => "connected",
+            Connected::Unadvised => {
+                "connected; this repository's AGENTS.md does not tell it to use Engram"
+            }
             Connected::Elsewhere => "connected to another home or program",
             Connected::Stranger => "not connected: another server is named engram",
             Connected::No => "not connected",

@@ -144,6 +144,11 @@ pub(crate) fn dialect_of(client: Client) -> &'static Dialect {
 }
 
 impl Dialect {
+    /// Whether one configuration serves all repositories of the user.
+    pub(crate) fn serves_all_repositories(&self) -> bool {
+        matches!(self.file, FileLocation::User(_))
+    }
+
     /// Returns the command of our entry.
     pub(crate) fn server(&self, program: &str, place: &ConnectTarget) -> Result<Server, Refusal> {
         let root = match self.repo {

@@ -276,6 +276,9 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
             EntryOwner::None => Connected::No,
             _ if change.replaces => Connected::Stranger,
             _ if program.is_some() && change.is_any() => Connected::Elsewhere,
+            _ if dialect.serves_all_repositories() && lacks_advice(client, place) => {
+                Connected::Unadvised
+            }
             _ => Connected::Here,
         })
     };
@@ -283,6 +286,17 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
         client,
         state: state().unwrap_or_else(Connected::Refused),
     }
+}
+
+/// Whether connecting would add our advice to this repository. Where the configuration is the
+/// repository's own, the advice was offered with it.
+fn lacks_advice(client: Client, place: &ConnectTarget) -> bool {
+    let advice = plan_advice(place, AGENTS, |named, file| {
+        FileEdit::adding((client, Addition::Advice), &place.home, named, file)
+    });
+    advice
+        .iter()
+        .any(|it| matches!(it, Advice::Edit(edit) if edit.is_any()))
 }
 
 /// The owner of the entry under our name.

@@ -145,6 +145,9 @@ pub struct Connection {
 pub enum Connected {
     /// It is connected to this home.
     Here,
+    /// It is connected to this home, for all repositories of the user, but this repository lacks our
+    /// advice.
+    Unadvised,
     /// It is connected to Engram, but to another home or program.
     Elsewhere,
     /// It is not connected, and its configuration has another server under our name.

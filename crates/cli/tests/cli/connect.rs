@@ -4,6 +4,8 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 
+use engram_kit::Repository;
+
 use crate::fixture::Sandbox;
 
 /// A client with its configuration file.
@@ -399,4 +401,28 @@ fn every_file_of_a_change_is_shown_and_listed() {
         "# Rules\n"
     );
     assert!(!root.join("AGENTS.md").exists() && !root.join(".mcp.json").exists());
+}
+
+/// Codex has one configuration for all repositories, so in a second one only the advice is missing.
+#[test]
+fn a_second_repository_gets_the_advice_of_an_agent_that_is_connected_already() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.path("other");
+    Repository::init(&other);
+    let other = other.to_str().unwrap();
+    assert_eq!(sandbox.run(&["connect", "codex", "--yes"]).code, Some(0));
+    let configured = read(&sandbox.path("codex/config.toml"));
+    let state = |text| {
+        sandbox
+            .run(&["connect", "--repo", other])
+            .out
+            .contains(text)
+    };
+    assert!(state("connected; this repository's AGENTS.md"));
+    let ran = sandbox.run(&["connect", "codex", "--yes", "--repo", other]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let advice = read(&sandbox.path("other/AGENTS.md")).unwrap();
+    assert!(advice.contains("engram_status"), "{advice}");
+    assert_eq!(read(&sandbox.path("codex/config.toml")), configured);
+    assert!(!state("connected; this repository's AGENTS.md"));
 }

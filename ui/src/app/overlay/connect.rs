@@ -239,7 +239,10 @@ impl ClientRow {
                 .with(|it| matches!(it, ConnectStage::Shown { .. }))
         });
         let state = Memo::new(move |_| self.state());
-        let can_undo = move || matches!(state.get(), Some(Connected::Here | Connected::Elsewhere));
+        let can_undo = move || {
+            use Connected::{Elsewhere, Here, Unadvised};
+            matches!(state.get(), Some(Here | Unadvised | Elsewhere))
+        };
         let can_connect = move || !matches!(state.get(), None | Some(Connected::Here));
         let word = move || {
             state.get().map(|state| {
@@ -385,6 +388,7 @@ fn view_line(line: ChangedLine) -> impl IntoView {
 fn state_word(state: &Connected) -> (&'static str, &'static str) {
     match state {
         Connected::Here => ("word ok", say::connect::HERE),
+        Connected::Unadvised => ("word warn", say::connect::UNADVISED),
         Connected::Elsewhere => ("word warn", say::connect::ELSEWHERE),
         Connected::Stranger => ("word warn", say::connect::STRANGER),
         Connected::No => ("word quiet", say::connect::NO),

@@ -8,6 +8,7 @@ pub const MEANS_COMMANDS: &str =
 pub const SHOWS_COMMANDS: &str = "Lists the commands that connect an agent.";
 pub const IN_TERMINAL: &str = "Or in a terminal";
 pub const HERE: &str = "connected";
+pub const UNADVISED: &str = "connected, but AGENTS.md here does not mention Engram";
 pub const ELSEWHERE: &str = "connected to another Engram";
 pub const STRANGER: &str = "not connected: another server is named engram";
 pub const NO: &str = "not connected";
