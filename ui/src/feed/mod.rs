@@ -32,6 +32,8 @@ pub struct EngramList {
     known: HashSet<EngramId>,
     /// Maps an old version to the newer one.
     replaced: HashMap<EngramId, EngramId>,
+    /// Corrections that were undone.
+    undone: HashSet<EngramId>,
     head: u64,
     /// The place before which older engrams are requested; none when all are loaded.
     older: Option<u64>,
@@ -94,6 +96,7 @@ impl EngramList {
     pub fn add_older(&mut self, page: FeedPage) {
         self.older = page.next;
         self.replaced.extend(page.replaced);
+        self.undone.extend(page.undone);
         for entry in page.entries {
             if let Change::Stored(engram) = entry.change
                 && self.learn(&engram)
@@ -113,6 +116,7 @@ impl EngramList {
     /// Adds a page of newer entries, oldest first.
     pub fn add_newer(&mut self, page: FeedPage) {
         self.replaced.extend(page.replaced);
+        self.undone.extend(page.undone);
         for entry in page.entries {
             if let Change::Stored(engram) = entry.change
                 && self.learn(&engram)
@@ -412,7 +416,7 @@ impl EngramList {
             State::Redacted
         } else if self.filter.held_at.is_some_and(|at| engram.holds_at(at)) {
             State::Held
-        } else if self.replaced.contains_key(&engram.id) {
+        } else if self.replaced.contains_key(&engram.id) && !self.is_undone(engram) {
             State::Replaced
         } else if let Some(lost) = engram.lost {
             match lost.how {
@@ -553,6 +557,7 @@ impl EngramList {
         // Forgets replaced versions that were never listed.
         if self.replaced.len() > 2 * MAX_ROWS {
             self.replaced.retain(|old, _| self.known.contains(old));
+            self.undone.retain(|old| self.known.contains(old));
         }
     }
 
@@ -560,6 +565,7 @@ impl EngramList {
         for engram in gone {
             self.known.remove(&engram.id);
             self.replaced.remove(&engram.id);
+            self.undone.remove(&engram.id);
         }
     }
 

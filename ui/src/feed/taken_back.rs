@@ -21,13 +21,15 @@ impl EngramList {
 
     /// Whether nothing came of it: of an addition, but its end; of a correction, but the version
     /// that it replaced, restored.
-    fn is_undone(&self, engram: &Engram) -> bool {
+    pub(super) fn is_undone(&self, engram: &Engram) -> bool {
         let newer = self.replaced.get(&engram.id);
+        let restores = |id| self.get(id).and_then(|it| it.restores);
         match engram.supersedes {
             None => newer.is_none(),
-            before => newer
-                .and_then(|id| self.get(*id))
-                .is_some_and(|it| it.restores == before),
+            // The restored version may be on a page that was not read yet.
+            before => {
+                self.undone.contains(&engram.id) || newer.is_some_and(|id| restores(*id) == before)
+            }
         }
     }
 }
@@ -46,6 +48,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::words::State;
 
     /// A claim of 10:00 by this author, with these fields.
     fn engram(seq: u64, by: &str, more: &Value) -> Engram {
@@ -64,7 +67,7 @@ mod tests {
         serde_json::from_value(engram).unwrap()
     }
 
-    fn listed(engrams: Vec<Engram>, filter: Filter) -> Vec<u64> {
+    fn page_of(engrams: Vec<Engram>) -> FeedPage {
         let entry = |engram: Engram| Entry {
             seq: engram.seq,
             at: engram.recorded_at,
@@ -72,13 +75,16 @@ mod tests {
             by: String::new(),
             change: Change::Stored(Box::new(engram)),
         };
-        let page = FeedPage {
+        FeedPage {
             entries: engrams.into_iter().map(entry).collect(),
             head: 9,
             ..FeedPage::default()
-        };
+        }
+    }
+
+    fn listed(engrams: Vec<Engram>, filter: Filter) -> Vec<u64> {
         let mut feed = EngramList::default();
-        feed.load(page, filter);
+        feed.load(page_of(engrams), filter);
         feed.iter().map(|it| it.seq).collect()
     }
 
@@ -129,6 +135,13 @@ mod tests {
                 &json!({"supersedes": id(2), "restores": id(restores)}),
             )
         };
+        let mut page = page_of(vec![undone(), engram(0, "ada", &json!({}))]);
+        page.undone = vec![undone().id];
+        let mut feed = EngramList::default();
+        feed.load(page, Filter::default());
+        assert_eq!(feed.iter().map(|it| it.seq).collect::<Vec<_>>(), [0]);
+        let state = feed.state(&undone(), undone().recorded_at);
+        assert_eq!(state, State::Forgotten, "it is not replaced");
         let all = |third: Engram| listed(vec![third, undone(), old()], Filter::default());
         assert_eq!(all(restored(1)), [3, 1]);
         assert_eq!(

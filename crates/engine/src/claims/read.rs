@@ -149,7 +149,7 @@ pub(crate) fn page_of(
 ) -> Result<FeedPage, Refusal> {
     entries.iter_mut().for_each(names::fill_shown_names);
     let visibility = cx.visibility()?;
-    let mut replaced = Vec::new();
+    let (mut replaced, mut undone) = (Vec::new(), Vec::new());
     for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
         if is_past {
             // Later corroborations were not known at that time.
@@ -157,7 +157,12 @@ pub(crate) fn page_of(
         } else if told.valid_until.is_none() {
             fill_question(tx, &visibility, told)?;
         } else if let Some(newer) = tx.successor(told.lineage_id, told.seq)? {
-            replaced.push((told.id, newer));
+            let restores = tx.engram(newer)?.and_then(|it| it.restores);
+            if restores.is_some() && restores == told.supersedes {
+                undone.push(told.id);
+            } else {
+                replaced.push((told.id, newer));
+            }
         }
     }
     if !is_past {
@@ -171,6 +176,7 @@ pub(crate) fn page_of(
         head: tx.head()?,
         engrams: tx.count_engrams(project, now)?.holding,
         replaced,
+        undone,
     })
 }
 

@@ -111,6 +111,9 @@ pub struct FeedPage {
     /// Versions among the entries that a newer one replaced, each with that newer version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<(EngramId, EngramId)>,
+    /// Corrections among the entries that were undone: the version that each replaced was restored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<EngramId>,
 }
 
 /// What a search of the feed found.

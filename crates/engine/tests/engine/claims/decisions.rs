@@ -412,3 +412,20 @@ fn a_question_reaches_who_sees_the_claim() {
     refused(at.0.ask(&bob, ask::Log(id)), Code::NotFound);
     assert_eq!(at.0.ask(&ada, ask::Log(id)).unwrap().len(), 2);
 }
+
+/// A correction that was undone is told apart from one that a newer correction replaced.
+#[test]
+fn an_undone_correction_was_not_replaced() {
+    let at = Sandbox::open_new();
+    let first = at.put(&USER, draft("The port is 8080.")).unwrap();
+    let wrong = at.put(&USER, correction_of(first.id, "The port is 9090."));
+    let wrong = wrong.unwrap().id;
+    let restored = restore(&at, first.id).unwrap();
+    let page = at.journal();
+    assert_eq!(page.undone, [wrong]);
+    assert!(page.replaced.iter().all(|it| it.0 != wrong), "{page:?}");
+    let better = at.put(&USER, correction_of(restored.id, "The port is 7070."));
+    let page = at.journal();
+    assert_eq!(page.undone, [wrong]);
+    assert!(page.replaced.contains(&(restored.id, better.unwrap().id)));
+}
