@@ -125,6 +125,8 @@ fn save_correction(app: App, engram: &Engram) {
         id,
         claim: begun.text,
         seen: untrack(|| seen_evidence(app, engram)),
+        // The field changes words alone, and a value is suggested only if every edited source shows
+        // it: there is nothing to leave out.
         dropped: Vec::new(),
     };
     let is_queue = views::is_queue(app);
