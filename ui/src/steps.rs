@@ -168,23 +168,7 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
             step(say::steps::FORGOT, StepSubject::Claim(*id), words, state)
         }
         Change::Stored(engram) if !later.by_verdict.contains(&engram.id) && !engram.redacted => {
-            let did = match Did::of(&entry.change, |id| all.get(&id).copied())? {
-                Did::Stored => say::steps::ADDED,
-                Did::Asked => say::steps::ASKED,
-                Did::Confirmed => say::steps::CONFIRMED,
-                Did::Corrected => say::steps::CORRECTED,
-                _ => return None,
-            };
-            let undo = match engram.supersedes.filter(|_| engram.asks.is_none()) {
-                Some(before) => Reversal::Restore(before),
-                None => Reversal::Forget(engram.id),
-            };
-            let state = match (engram.valid_until, later.ended.get(&engram.id)) {
-                (Some(_), None) if !later.restored.contains(&engram.id) => {
-                    StepState::Overtaken(say::steps::ENDED.to_owned())
-                }
-                (_, known) => state(known, undo),
-            };
+            let (did, state) = storing(&entry.change, engram, all, later)?;
             step(
                 did,
                 StepSubject::Claim(engram.id),
@@ -194,6 +178,33 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
         }
         _ => return None,
     })
+}
+
+/// What the person did by storing a version, and what became of it.
+fn storing(
+    change: &Change,
+    engram: &Engram,
+    all: &HashMap<EngramId, &Engram>,
+    later: &Later,
+) -> Option<(&'static str, StepState)> {
+    let did = match Did::of(change, |id| all.get(&id).copied())? {
+        Did::Stored => say::steps::ADDED,
+        Did::Asked => say::steps::ASKED,
+        Did::Confirmed => say::steps::CONFIRMED,
+        Did::Corrected => say::steps::CORRECTED,
+        _ => return None,
+    };
+    let undo = match engram.supersedes.filter(|_| engram.asks.is_none()) {
+        Some(before) => Reversal::Restore(before),
+        None => Reversal::Forget(engram.id),
+    };
+    let state = match (engram.valid_until, later.ended.get(&engram.id)) {
+        (Some(_), None) if !later.restored.contains(&engram.id) => {
+            StepState::Overtaken(say::steps::ENDED.to_owned())
+        }
+        (_, known) => known.cloned().unwrap_or(StepState::Stands(undo)),
+    };
+    Some((did, state))
 }
 
 /// Whether the person did it, perhaps in the name of an agent; what the engine itself does has no

@@ -144,3 +144,17 @@ fn small_words_alone_find_nothing() {
     at.claim("It is what it is.");
     assert_eq!(claims_in(&at.query(&USER, "is it what it was")).len(), 0);
 }
+
+/// The hint of a refusal leads to a query that passes.
+#[test]
+fn a_query_for_no_engram_is_told_to_ask_for_more() {
+    let at = Sandbox::open_new();
+    for (k, wanted) in [(0, "Ask for at least one"), (51, "Ask for fewer")] {
+        let query = Query {
+            k: Some(k),
+            ..query("ledger")
+        };
+        let refusal = at.ask(&USER, query).unwrap_err();
+        assert!(refusal.hint.starts_with(wanted), "{k}: {refusal:?}");
+    }
+}

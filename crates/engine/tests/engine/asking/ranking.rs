@@ -595,17 +595,3 @@ fn hostile_questions_are_only_questions() {
         );
     }
 }
-
-/// The hint of a refusal leads to a query that passes.
-#[test]
-fn a_query_for_no_engram_is_told_to_ask_for_more() {
-    let at = Sandbox::open_new();
-    for (k, wanted) in [(0, "Ask for at least one"), (51, "Ask for fewer")] {
-        let query = Query {
-            k: Some(k),
-            ..query("ledger")
-        };
-        let refusal = at.ask(&USER, query).unwrap_err();
-        assert!(refusal.hint.starts_with(wanted), "{k}: {refusal:?}");
-    }
-}
