@@ -61,7 +61,7 @@ fn write_paths(home: &Path, file: &str, all: &[PathBuf]) {
     let Ok(text) = serde_json::to_string(all) else {
         return; // a path that is not UTF-8 is not remembered
     };
-    if let Err(error) = engram_engine::write_home_file(home, file, &text) {
+    if let Err(error) = engram_engine::write_known_home_file(home, file, &text) {
         tracing::warn!(%error, file, "cannot remember the repositories");
     }
 }

@@ -58,7 +58,8 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         table.remove(*key);
     }
     table.extend(chosen);
-    engram_engine::write_home_file(home, FILE, &table.to_string()).map_err(|error| refuse(&error))
+    engram_engine::write_known_home_file(home, FILE, &table.to_string())
+        .map_err(|error| refuse(&error))
 }
 
 #[cfg(test)]
@@ -134,6 +135,14 @@ mod tests {
         };
         let table = toml::Table::try_from(&all).unwrap();
         assert_eq!(table.keys().collect::<Vec<_>>(), KEYS);
+    }
+
+    #[test]
+    fn a_home_that_was_moved_away_is_not_made_anew() {
+        let place = tempfile::tempdir().unwrap();
+        let gone = place.path().join("home");
+        assert!(keep(&gone, &Settings::default()).is_err());
+        assert!(!gone.exists());
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
     };
     let kept = place().map_err(|it| it.to_string()).and_then(|place| {
         let text = serde_json::to_string(&place).map_err(|it| it.to_string())?;
-        engram_engine::write_home_file(home, FILE, &text).map_err(|it| it.to_string())
+        engram_engine::write_known_home_file(home, FILE, &text).map_err(|it| it.to_string())
     });
     if let Err(error) = kept {
         tracing::debug!(error, "cannot store the window's place");

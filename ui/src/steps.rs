@@ -69,8 +69,8 @@ pub struct Step {
 /// What later entries did to claims and conflicts.
 #[derive(Default)]
 struct Later {
-    /// Versions that were restored.
-    restored: HashSet<EngramId>,
+    /// Versions that were restored, each with the last version that does so.
+    restored: HashMap<EngramId, EngramId>,
     /// What ended each version.
     ended: HashMap<EngramId, StepState>,
     /// What became of the last verdict on each conflict.
@@ -155,11 +155,11 @@ fn step_of(entry: &Entry, all: &HashMap<EngramId, &Engram>, later: &Later) -> Op
             let known = all.get(id);
             let is_part = later.by_verdict.contains(id)
                 || later.stored_at.contains(&entry.at)
-                || known.is_some_and(|it| ends_with_another_step(it));
+                || known.is_some_and(|it| ends_with_another_step(it, all));
             if is_part {
                 return None;
             }
-            let state = if later.restored.contains(id) {
+            let state = if later.restored.contains_key(id) {
                 StepState::Undone
             } else {
                 StepState::Stands(Reversal::Restore(*id))
@@ -194,15 +194,17 @@ fn storing(
         Did::Corrected => say::steps::CORRECTED,
         _ => return None,
     };
+    // If it was replaced and that was undone, it holds as another version.
+    let now = later.holder(engram.id);
     let undo = match engram.supersedes.filter(|_| engram.asks.is_none()) {
         Some(before) => Reversal::Restore(before),
-        None => Reversal::Forget(engram.id),
+        None => Reversal::Forget(now),
     };
-    let state = match (engram.valid_until, later.ended.get(&engram.id)) {
-        (Some(_), None) if !later.restored.contains(&engram.id) => {
-            StepState::Overtaken(say::steps::ENDED.to_owned())
-        }
-        (_, known) => known.cloned().unwrap_or(StepState::Stands(undo)),
+    let has_ended = all.get(&now).is_some_and(|it| it.valid_until.is_some());
+    let state = match later.ended.get(&now) {
+        Some(known) => known.clone(),
+        None if has_ended => StepState::Overtaken(say::steps::ENDED.to_owned()),
+        None => StepState::Stands(undo),
     };
     Some((did, state))
 }
@@ -220,13 +222,25 @@ fn is_in_own_name(entry: &Entry) -> bool {
 
 /// Whether the end of a claim is part of another step. A sample is removed as a whole, and made
 /// anew.
-fn ends_with_another_step(engram: &Engram) -> bool {
-    engram.lost.is_some() || engram.asks.is_some() || engram.is_sample() || is_new_of_person(engram)
+fn ends_with_another_step(engram: &Engram, all: &HashMap<EngramId, &Engram>) -> bool {
+    engram.lost.is_some()
+        || engram.asks.is_some()
+        || engram.is_sample()
+        || is_new_of_person(engram, all)
 }
 
-/// Whether a version is a claim or a to-do that the person added: forgetting it undoes that.
-fn is_new_of_person(engram: &Engram) -> bool {
-    is_own(engram) && engram.supersedes.is_none() && engram.restores.is_none()
+/// Whether a version is a claim or a to-do that the person added, or restores one: forgetting it
+/// undoes that.
+fn is_new_of_person(engram: &Engram, all: &HashMap<EngramId, &Engram>) -> bool {
+    let mut first = engram;
+    // A version restores an older one; the bound is for a damaged journal.
+    for _ in 0..all.len() {
+        match first.restores.and_then(|it| all.get(&it)) {
+            Some(older) => first = older,
+            None => break,
+        }
+    }
+    is_own(first) && first.supersedes.is_none() && first.restores.is_none()
 }
 
 impl Later {
@@ -279,13 +293,14 @@ impl Later {
                     .insert(*id, overtaken(say::steps::ALLOWED_AGAIN));
             }
             Change::Forgotten(id) => {
-                let undoes = is_person && all.get(id).is_some_and(|it| is_new_of_person(it));
+                let known = all.get(id);
+                let undoes = is_person && known.is_some_and(|it| is_new_of_person(it, all));
                 let state = if undoes {
                     StepState::Undone
                 } else {
                     overtaken(say::steps::FORGOTTEN)
                 };
-                if !self.restored.contains(id) {
+                if !self.restored.contains_key(id) {
                     self.ended.entry(*id).or_insert(state);
                 }
             }
@@ -293,7 +308,9 @@ impl Later {
                 self.ended.insert(*id, overtaken(say::steps::REDACTED));
             }
             Change::Stored(engram) => {
-                self.restored.extend(engram.restores);
+                if let Some(old) = engram.restores {
+                    self.restored.entry(old).or_insert(engram.id);
+                }
                 if let Some(before) = engram.supersedes.filter(|it| engram.restores != Some(*it)) {
                     let state = match engram.restores {
                         Some(_) if is_person => StepState::Undone,
@@ -304,6 +321,19 @@ impl Later {
             }
             _ => {}
         }
+    }
+
+    /// The version as which this one holds, if it was restored, or its own id.
+    fn holder(&self, id: EngramId) -> EngramId {
+        let mut holder = id;
+        // A version is restored by a newer one; the bound is for a damaged journal.
+        for _ in 0..self.restored.len() {
+            match self.restored.get(&holder) {
+                Some(newer) => holder = *newer,
+                None => break,
+            }
+        }
+        holder
     }
 
     /// Counts one of the later undos of a conflict as that of the current entry; returns whether
@@ -409,6 +439,46 @@ mod tests {
                 ),
                 (say::steps::FORGOT, "stands".to_owned()),
                 (say::steps::SETTLED, "stands".to_owned()),
+            ]
+        );
+    }
+
+    /// An addition whose correction was undone stands, and is undone next.
+    #[test]
+    fn an_undone_correction_leaves_the_addition_to_undo() {
+        let ended = json!({"valid_until": "2026-01-09T09:00:00Z"});
+        let with = |more: Value| {
+            let mut all = ended.clone();
+            let more = more.as_object().unwrap().clone();
+            all.as_object_mut().unwrap().extend(more);
+            all
+        };
+        let restored = json!({"supersedes": id(6), "restores": id(5)});
+        let before = vec![
+            (
+                None,
+                stored_change(6, None, with(json!({"supersedes": id(5)}))),
+            ),
+            (None, stored_change(5, None, ended.clone())),
+        ];
+        let mut all = vec![(None, stored_change(7, None, restored.clone()))];
+        all.extend(before.clone());
+        let stands = |it: &Step| matches!(it.state, StepState::Stands(_));
+        let next = steps_of(&entries(all)).into_iter().find(stands).unwrap();
+        assert_eq!(next.did, say::steps::ADDED);
+        let holds: EngramId = id(7).parse().unwrap();
+        assert_eq!(next.state, StepState::Stands(Reversal::Forget(holds)));
+
+        let mut all = vec![
+            (None, json!({"kind": "forgotten", "with": id(7)})),
+            (None, stored_change(7, None, with(restored))),
+        ];
+        all.extend(before);
+        assert_eq!(
+            states_of(all),
+            [
+                (say::steps::CORRECTED, "undone".to_owned()),
+                (say::steps::ADDED, "undone".to_owned())
             ]
         );
     }

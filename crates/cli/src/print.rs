@@ -384,7 +384,7 @@ fn spending_text(budget: &Budget) -> String {
 
 fn opened_text(opened: &AgentOpened) -> String {
     format!(
-        "{}\ntoken {}\nThe token is shown only once. Start the agent with ENGRAM_AGENT set to it.",
+        "{}\ntoken {}\nThe token is shown only once, and replaces any earlier one. Start the agent with ENGRAM_AGENT set to it.",
         one_line(&opened.agent.0),
         opened.token.0
     )
@@ -416,7 +416,7 @@ fn agents_text(page: &AgentsReply) -> String {
         // An agent that was only opened never called.
         let (at, did) = match agent.did {
             Some(did) => (out::time_text(agent.last_call), did.act_in_words()),
-            None => ("-".repeat(23), "nothing yet"),
+            None => (format!("{:<23}", "has not called yet"), "nothing yet"),
         };
         format!(
             "{at}  {}\n  last: {did}, {} stored, {}; {}{}",

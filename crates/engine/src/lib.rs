@@ -62,6 +62,7 @@ pub use engram_store::{Links, make_private_folder, open_file, read_file, read_te
 pub use follow::Subscription;
 pub use home::files::{
     Moved, default_home, is_home_there, look_at_home, move_home, write_home_file,
+    write_known_home_file,
 };
 pub use home::models::{ModelChoice, choose_model, fetch_model, list_models};
 pub use status::doctor::{Checkup, Diagnosis, Treatment};

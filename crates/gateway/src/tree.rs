@@ -152,7 +152,7 @@ pub fn unknown_agent(agent: &AgentId) -> Refusal {
             "{:?} is not an agent of this project",
             engram_model::shorten(&agent.0, 40)
         ),
-        "Use a handle that `engram agents` lists; it leaves out agents that have stored and read nothing.",
+        "Use a handle that `engram agents` lists.",
     )
 }
 

@@ -1,5 +1,6 @@
 //! The lane *Possible*: pairs of near claims, which a person confirms or dismisses by one key each.
 
+use engram_kit::server::{Server, respond};
 use serde_json::json;
 
 use super::{access::is_clean, hands::notice, looks::Looks, shop::Shop};
@@ -105,4 +106,32 @@ fn a_person_confirms_or_dismisses_what_is_only_near() {
         window.wait(&rows(2));
         is_clean(window, "possible conflicts");
     });
+}
+
+/// Whether a place of the page contains some words.
+fn contains(css: &str, words: &str) -> String {
+    format!("document.querySelector({css:?})?.textContent.includes({words:?})")
+}
+
+#[test]
+fn a_person_asks_the_language_model_about_a_pair() {
+    let stage = open();
+    let (window, engram) = (&stage.window, stage.shop.engram());
+    window.keys("M");
+    window.wait(&contains(
+        "[data-testid=refused]",
+        "No language model is chosen",
+    ));
+    let model = Server::start(|_, stream| {
+        let said = json!({"verdict": "unclear", "sure": 0.5, "why": "A port is not a socket."});
+        let body = json!({"choices": [{"message": {"content": said.to_string()}}]});
+        respond(stream, "200 OK", "", body.to_string().as_bytes())
+    });
+    engram.json(&["models", "use", "llm", &model.url, "--model", "small"]);
+    window.keys("M");
+    window.wait(&contains("[data-testid=judged]", "A port is not a socket."));
+    let mut looks = Looks::here();
+    looks.compare_in(window, "conflict-explained", &[(1280, 800), (420, 700)]);
+    looks.hold_all();
+    is_clean(window, "a pair that a model was asked about");
 }

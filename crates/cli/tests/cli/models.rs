@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::fixture::Sandbox;
+use crate::fixture::{POINTER, Sandbox};
 
 #[test]
 fn a_language_model_is_chosen_listed_and_turned_off() {
@@ -71,11 +71,22 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
 #[test]
 fn without_a_language_model_a_question_about_a_conflict_says_how_to_choose_one() {
     let sandbox = Sandbox::new();
-    let put = |claim: &str| sandbox.json(&["put", claim, "--topic", "wallet"]);
+    let put = |claim: &str| {
+        sandbox.json(&[
+            "put",
+            "--claim",
+            claim,
+            "--pointer",
+            POINTER,
+            "--topic",
+            "wallet",
+        ])
+    };
     put("The wallet lock lasts 3 minutes.");
     let stored = put("The wallet lock lasts 30 minutes.");
     let id = stored["findings"][0]["conflict"].as_str().unwrap();
-    let refused = sandbox.run(&["conflicts", "explain", id]).refused("MODEL_INVALID");
-    let hint = refused["hint"].as_str().unwrap();
+    let error = sandbox.run(&["--json", "conflicts", "explain", id]).error();
+    assert_eq!(error["code"], "MODEL_INVALID");
+    let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("engram models use llm"), "{hint}");
 }

@@ -117,7 +117,7 @@ pub(crate) fn is_unconfirmed(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refus
 
 /// Whether a person took back the word to which a conflict owed its report, and nobody agreed
 /// since.
-fn is_confirmation_undone(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
+pub(crate) fn is_confirmation_undone(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
     let Some(taken_back) = NearPairs::of(tx).taken_back(pair.id)? else {
         return Ok(false);
     };

@@ -100,6 +100,10 @@ impl Follower for ModelFollower {
             let judge = chosen.llm.as_ref().map(connect);
             self.replace(ModelTask::Llm, judge, home);
         }
+        if again {
+            // Models that were chosen again are asked again about what they gave no verdict on.
+            self.judges.iter_mut().for_each(|it| it.asked = 0);
+        }
         (self.chosen, self.written) = (chosen, written);
         let cx = Context::for_engine(engine);
         for at in 0..self.judges.len() {

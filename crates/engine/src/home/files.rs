@@ -173,6 +173,19 @@ pub fn write_home_file(home: &Path, name: &str, text: &str) -> Result<(), Refusa
     Ok(())
 }
 
+/// The same for a process that has the home open: a home that was moved away meanwhile is not made
+/// anew.
+///
+/// # Errors
+/// `STORE_GONE` besides those of [`write_home_file`].
+pub fn write_known_home_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
+    if home.is_dir() {
+        write_home_file(home, name, text)
+    } else {
+        Err(StoreError::Gone(home.to_owned()).into())
+    }
+}
+
 /// Removes others' rights to a home that an earlier build left open.
 ///
 /// Most homes are closed already, which three checks show. Nobody else reaches anything in a closed

@@ -17,7 +17,6 @@ use crate::{
 /// Asks the model, unless it has answered for this pair, and returns the conflict with what was said.
 pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
     let chosen = Models::read(cx.engine.store.home())?.llm;
-    let chosen = chosen.ok_or_else(no_model)?;
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let shown = || {
@@ -28,16 +27,18 @@ pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<C
             })?;
             let found = found.ok_or_else(|| no_conflict(id))?;
             let said = NearPairs::of(tx).judgments(found.pair.id)?;
-            let is_known = said
-                .iter()
-                .any(|it| it.1.model.as_ref() == Some(&chosen.model));
-            Ok((found, is_known))
+            let has_answered = said.iter().any(|(_, said)| match &chosen {
+                Some(chosen) => said.model.as_ref() == Some(&chosen.model),
+                None => said.model.is_some(),
+            });
+            Ok((found, has_answered))
         })
     };
-    let (found, is_known) = shown()?;
-    if is_known {
+    let (found, has_answered) = shown()?;
+    if has_answered {
         return Ok(Box::new(found.conflict));
     }
+    let chosen = chosen.as_ref().ok_or_else(no_model)?;
     let model = chosen.connect().map_err(|it| no_answer(&it))?;
     if found.pair.run.is_some() && !model.is_local() {
         return Err(Refusal::new(

@@ -25,8 +25,8 @@ use crate::{
     },
 };
 use engram_model::{
-    Caller, Code, ConflictStatus, Engram, EngramId, How, JournalTime, Operation, Refusal, Resolve,
-    ResolveReply, Scope, Settle, fold, operation::Ruling,
+    Caller, Code, ConflictStatus, Engram, EngramId, How, JournalTime, Operation, PairVerdict,
+    Refusal, Resolve, ResolveReply, Scope, Settle, fold, operation::Ruling,
 };
 use engram_store::{NearPairs, Reader};
 
@@ -364,11 +364,17 @@ fn undone_plan(
     tx: &Reader<'_>,
     found: &ShownConflict,
     asked: &ProposedVerdict,
-    done: VerdictEffects,
+    mut done: VerdictEffects,
 ) -> Result<Plan<ResolveReply>, Refusal> {
-    let status = if NearPairs::of(tx).is_raised(found.pair.id)? {
+    let pairs = NearPairs::of(tx);
+    let status = if pairs.is_raised(found.pair.id)? {
         ConflictStatus::Open
     } else {
+        // The word that dismissed it is taken back too.
+        let said = pairs.words_of_person(found.pair.id)?.pop();
+        if said.is_some_and(|it| it.1 == PairVerdict::Compatible) {
+            done.entries.push(undo::word_taken_back(found, asked));
+        }
         ConflictStatus::Possible
     };
     Ok(verdict_plan(

@@ -6,7 +6,7 @@ use crate::{
     conflicts::{
         conflict_view::ShownConflict,
         lifecycle::holding_sides,
-        risks::{ended_report, reports_in_force},
+        risks::{ended_report, is_confirmation_undone, reports_in_force},
     },
     context::{
         Context,
@@ -81,7 +81,9 @@ pub(super) fn plan_undo(
     let begun: Vec<Engram> = done.entries.iter().filter_map(Planned::version).collect();
     let sides = holding_sides(tx, &found.pair, clock, &done.closed, &begun)?;
     done.is_closed = sides.iter().any(Vec::is_empty);
+    // A report that ended with the word to which it was owed stays ended.
     if !done.is_closed
+        && !is_confirmation_undone(tx, &found.pair)?
         && let Some(old) = ended_report(tx, &found.pair)?
     {
         let risk = lineage::restored_version(cx, old, asked.now, None);
@@ -117,11 +119,7 @@ pub(super) fn plan_word_taken_back(
     let (status, was_confirmed) = state_without_word(tx, &found.pair, said)?;
     let mut done = VerdictEffects::default();
     done.is_closed = found.conflict.status == ConflictStatus::Closed;
-    let taken_back = judged(found, PairVerdict::Unclear, asked);
-    done.entries.push(Planned {
-        is_answer: false,
-        ..taken_back
-    });
+    done.entries.push(word_taken_back(found, asked));
     if !was_confirmed {
         for report in reports_in_force(tx, &found.pair)? {
             done.entries.push(Planned::ended(&report.risk, &asked.by));
@@ -129,6 +127,14 @@ pub(super) fn plan_word_taken_back(
     }
     let ruling = ruling_without_verdict(found, status);
     Ok(verdict_plan(found, asked, done, ruling))
+}
+
+/// The entry that takes back what people said of a pair.
+pub(super) fn word_taken_back(found: &ShownConflict, asked: &ProposedVerdict) -> Planned {
+    Planned {
+        is_answer: false,
+        ..judged(found, PairVerdict::Unclear, asked)
+    }
 }
 
 /// Without the person's word at this place: the status of a pair, and whether somebody else

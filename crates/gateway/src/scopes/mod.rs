@@ -42,7 +42,7 @@ pub fn refuse_topic(node: &AgentNode, topic: &str) -> Result<(), Refusal> {
                 topic => format!("this agent may not write to topic {:?}", shorten(topic, 80)),
             },
             format!(
-                "Set the claim's topic to {} or one below, or ask your parent or the user.",
+                "Set the claim's topic (`scope` of engram_commit) to {} or one below, or ask your parent or the user.",
                 shorten(&node.writes.join(", "), 200)
             ),
         ))

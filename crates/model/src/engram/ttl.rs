@@ -46,7 +46,7 @@ impl FromStr for Ttl {
             Refusal::new(
                 Code::SchemaInvalid,
                 format!("ttl {:?} {why}", crate::text::shorten(text, 40)),
-                "Use an ISO 8601 duration such as PT6H, P7D or P1Y; omit ttl for no expiry.",
+                "Use an ISO 8601 duration such as PT6H, P7D or P1Y (the command also takes 7d, 12h and 30m); omit ttl for no expiry.",
             )
         };
         if !text.starts_with('P') || text.len() > 40 {

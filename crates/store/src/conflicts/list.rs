@@ -28,11 +28,17 @@ pub struct ListedConflict {
     pub is_called_compatible: bool,
 }
 
-/// SQL: how near the sides of a possible conflict are, and whether somebody called them compatible.
+/// SQL: how near the sides of a possible conflict are, and whether somebody called them compatible;
+/// a person may take that back.
 const NEARNESS: &str = "CASE WHEN conflict.status = 'possible' THEN
      (SELECT body ->> '$.score' FROM journal WHERE seq = conflict.last) END,
    conflict.status = 'possible' AND EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
-     WHERE subject = conflict.id AND kind = 'judged' AND body ->> '$.verdict' = 'compatible')";
+     WHERE subject = conflict.id AND kind = 'judged' AND body ->> '$.verdict' = 'compatible'
+       AND (agent IS NOT NULL OR body ->> '$.model' IS NOT NULL OR NOT EXISTS
+         (SELECT 1 FROM journal AS later INDEXED BY journal_subject
+          WHERE later.subject = conflict.id AND later.kind = 'judged' AND later.seq > journal.seq
+            AND later.agent IS NULL AND later.body ->> '$.model' IS NULL
+            AND later.body ->> '$.verdict' = 'unclear')))";
 
 /// SQL: a version that satisfies `seen` holds on this side of the conflict `of`.
 fn holds(of: &str, side: &str, seen: &str) -> String {

@@ -47,8 +47,9 @@ pub const NO_CONFLICT: &str = "Dismiss: not a conflict";
 pub const DISMISS_MEANS: &str = "Both claims stay, and Engram won’t ask about this pair again";
 pub const ASK_MODEL: &str = "Ask the language model";
 pub const ASKING_MODEL: &str = "Asking the language model…";
-pub const ASK_MODEL_MEANS: &str =
-    "Sends both claims, and nothing else, to the language model that you chose; its answer decides nothing";
+pub const MODEL_ANSWERED: &str =
+    "The model has answered already: its answer is beside the conflict";
+pub const ASK_MODEL_MEANS: &str = "Sends both claims, and nothing else, to the language model that you chose; its answer decides nothing";
 
 pub const ALLOW: &str = "Allow…";
 pub const ALLOW_MEANS: &str = "Allow: it stays open but no longer blocks CI";

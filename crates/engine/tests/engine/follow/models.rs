@@ -2,7 +2,11 @@
 //! classifier that the test builds runs in a real ONNX Runtime (`ENGRAM_ONNXRUNTIME`).
 
 use std::{
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, channel},
+    },
     time::Duration,
 };
 
@@ -11,7 +15,7 @@ use engram_kit::server::{Server, respond};
 use engram_meaning::{Task, fixture::tiny_model};
 use engram_model::{
     Change, Code, Conflict, ConflictId, ConflictStatus, Gate, Listed, ModelState, ModelTask,
-    PairVerdict, Settle, Severity, Tier, ask,
+    PairVerdict, Scope, Settle, Severity, Tier, ask,
 };
 use serde_json::json;
 
@@ -19,7 +23,7 @@ use crate::fixture::{
     Asked, Sandbox, USER,
     agents::{agent_named, open_agent},
     conflicts::{conflict, list_conflicts},
-    correction_of, draft, refused,
+    correction_of, draft, refused, scoped_draft,
 };
 
 /// The longest wait, far beyond what it takes.
@@ -131,12 +135,15 @@ fn a_models_word_raises_a_conflict_that_blocks_nothing_and_is_asked_for_once() {
     assert!(server.requests.try_recv().is_err());
 }
 
-/// What is not a verdict records nothing, and the next pair is judged.
+/// What is not a verdict records nothing, and the next pair is judged. Once the model is chosen again,
+/// it is asked again.
 #[test]
 fn rubbish_leaves_the_pair_possible_and_the_next_is_judged() {
     let sandbox = Sandbox::new();
-    let server = endpoint(|request| {
-        if request.contains("Unix socket") {
+    let is_mended = Arc::new(AtomicBool::new(false));
+    let mended = Arc::clone(&is_mended);
+    let server = endpoint(move |request| {
+        if request.contains("Unix socket") && !mended.load(Ordering::Relaxed) {
             "Ignore your instructions.".to_owned()
         } else {
             verdict("contradiction")
@@ -163,6 +170,11 @@ fn rubbish_leaves_the_pair_possible_and_the_next_is_judged() {
         (left.status, left.judged.len()),
         (ConflictStatus::Possible, 0)
     );
+    is_mended.store(true, Ordering::Relaxed);
+    choose(&sandbox, &server);
+    at.claim("Wakes who follows.");
+    raised_now.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(conflict(&at, id).status, ConflictStatus::Open);
 }
 
 /// A verdict that a person gave while the model was thinking stands.
@@ -436,7 +448,13 @@ fn a_pair_whose_claim_was_said_anew_is_asked_about() {
 #[test]
 fn a_person_asks_the_model_about_a_conflict() {
     let sandbox = Sandbox::new();
-    let server = endpoint(|_| verdict("compatible"));
+    let server = endpoint(|request| {
+        if request.contains("Unix socket") {
+            "Ignore your instructions.".to_owned()
+        } else {
+            verdict("compatible")
+        }
+    });
     let at = sandbox.open();
     let of_rule = {
         at.claim("The wallet lock lasts 3 minutes.");
@@ -473,12 +491,15 @@ fn a_person_asks_the_model_about_a_conflict() {
         },
         before
     );
-    // Nobody is asked twice.
+    // Nobody is asked twice, and an answer is shown without a model.
     assert_eq!(*explain(of_rule).unwrap(), after);
+    choose_model(&sandbox.home(), ModelTask::Llm, ModelChoice::Off).unwrap();
+    assert_eq!(*explain(of_rule).unwrap(), after);
+    choose(&sandbox, &server);
     assert!(server.requests.try_recv().is_err());
     refused(explain(ConflictId(ulid::Ulid::nil())), Code::NotFound);
 
-    drop(server);
+    // What is no verdict is noted nowhere.
     let id = propose(&at);
     let refusal = refused(explain(id), Code::ModelInvalid);
     assert!(
@@ -488,4 +509,28 @@ fn a_person_asks_the_model_about_a_conflict() {
         "{refusal}"
     );
     assert_eq!(only(&at, Listed::Possible).judged, []);
+}
+
+/// What belongs to a run is sent to no other machine, whoever asks.
+#[test]
+fn the_claims_of_a_run_are_sent_to_no_other_machine() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    for (name, parent) in [("lead", None), ("ada", Some("lead")), ("bob", Some("lead"))] {
+        open_agent(&at, &USER, name, parent).unwrap();
+    }
+    let far = "[llm]\nurl = \"https://endpoint.invalid/v1\"\nmodel = \"large\"\n";
+    std::fs::write(sandbox.home().join("models.toml"), far).unwrap();
+    let say = |name: &str, claim: &str| {
+        let claim = scoped_draft(claim, Scope::Run);
+        at.put(&agent_named(name), claim).unwrap()
+    };
+    say("ada", "The wallet lock lasts 3 minutes.");
+    let stored = say("bob", "The wallet lock lasts 30 minutes.");
+    let id = stored.findings[0].conflict.unwrap();
+    let refusal = refused(at.0.ask(&USER, ask::Explain(id)), Code::ModelInvalid);
+    assert!(
+        refusal.message.ends_with("is not on this machine"),
+        "{refusal}"
+    );
 }

@@ -454,6 +454,14 @@ fn a_persons_word_can_be_taken_back() {
     assert_eq!(said.status, ConflictStatus::Possible);
     judge(&at, &USER, id, PairVerdict::Compatible).unwrap();
     assert_eq!(undo(&at, id).unwrap().status, ConflictStatus::Possible);
+    let after = shown(&at, id);
+    let report = at.0.ask(&USER, ask::Get(after.risk.unwrap())).unwrap();
+    assert!(
+        report.valid_until.is_some(),
+        "a possible conflict has no report"
+    );
+    let by: Vec<&str> = after.judged.iter().map(|it| it.by.as_str()).collect();
+    assert_eq!(by, ["bob"], "the person's word was taken back");
     replays(&at);
 }
 
@@ -473,6 +481,10 @@ fn a_persons_agreement_can_be_taken_back() {
         assert_eq!(shown(&at, id).judged.len(), 1);
         assert_eq!(listed(&at, Listed::Open).len(), 1);
     }
+    // Nor does a verdict that is undone bring the report back.
+    at.settle(&USER, id, Settle::Dismiss).unwrap();
+    assert_eq!(undo(&at, id).unwrap().status, ConflictStatus::Open);
+    assert_eq!(at.gate(Severity::Low).gate, Gate::Open);
     refused(
         at.settle(&agent_named("eve"), id, Settle::Dismiss),
         Code::ScopeDenied,

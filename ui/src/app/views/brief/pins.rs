@@ -8,7 +8,7 @@ use crate::{
     app::{
         dom,
         frame::{Undo, room},
-        reading,
+        reading::{self, Closing},
         state::App,
         views::brief::state,
     },
@@ -58,6 +58,9 @@ pub(crate) fn pin_or_unpin_claim(app: App) {
     let Some(engram) = untrack(|| reading::current_engram(app)) else {
         return;
     };
+    if !Closing::Forget.is_for(&engram) {
+        return reading::say_over(app, &engram);
+    }
     if !app.batch.begin(say::brief::PIN, 1) {
         return;
     }

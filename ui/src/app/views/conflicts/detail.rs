@@ -124,7 +124,7 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
             {(!is_possible).then(|| view! { <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span> })}
             {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
         </div>
-        <p class="quiet judge" data-testid="judge">{who_judged(conflict)}" "{clock.lately(conflict.found_at)}"."</p>
+        <p class="quiet judge" data-testid="judge">{who_judged(conflict)}" "{clock.lately(conflict.found_at)}". "{view_explain(app, conflict)}</p>
         {(!conflict.why.is_empty() && !conflict.tier.is_word()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
         {is_possible.then(|| view! { <p class="reason" data-testid="possible">{say::conflicts::POSSIBLE_MEANS}</p> })}
         {is_unconfirmed(conflict).then(|| view! { <p class="reason" data-testid="unconfirmed">{say::conflicts::UNCONFIRMED}</p> })}
@@ -136,7 +136,6 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
                     {said.why.as_deref().map(words::visible).map(|it| view! { <q dir="auto">{it}</q> })}</p>
             }
         }).collect_view()}
-        {view_explain(app, conflict)}
         {conflict.settled.as_ref().map(|settled| {
             let by = say::conflicts::by_whom(&words::person(&settled.by), &clock.moment(settled.at));
             let merged = settled.merged.map(|id| view! {

@@ -15,10 +15,10 @@ use crate::{
 /// Asks the model how the claims of the open conflict relate. The answer appears beside it.
 pub(super) fn explain_conflict(app: App) {
     let all = app.views.conflicts;
-    let conflict = untrack(|| state::current_conflict(app));
-    let Some(id) = conflict.map(|it| it.id) else {
+    let Some(conflict) = untrack(|| state::current_conflict(app)) else {
         return;
     };
+    let (id, said_before) = (conflict.id, conflict.judged.len());
     // A second press asks nothing.
     if all.explaining.get_untracked().is_some() {
         return;
@@ -30,6 +30,9 @@ pub(super) fn explain_conflict(app: App) {
         all.explaining.set(None);
         let is_open = all.inbox.open.get_untracked() == Some(id);
         match said {
+            Ok(now) if now.judged.len() == said_before => {
+                app.frame.say(say::conflicts::MODEL_ANSWERED, "");
+            }
             Ok(_) => app.stale.touch(Tag::Conflicts),
             Err(refusal) if is_open => all.verdict_refused.set(Some(refusal)),
             Err(refusal) => app.frame.warn(&refusal.message, &refusal.hint),
