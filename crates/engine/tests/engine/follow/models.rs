@@ -365,7 +365,7 @@ fn only_pairs_without_an_answer_are_asked_about_and_a_refused_one_is_passed_over
             .iter()
             .any(|it| others.iter().any(|what| it.contains(what)))
     );
-    for (id, answers) in [(id, 0), (answered, 1), (undone, 1)] {
+    for (id, answers) in [(id, 0), (answered, 1), (undone, 0)] {
         let left = conflict(&at, id);
         assert_eq!(
             (left.status, left.judged.len()),

@@ -484,7 +484,11 @@ fn a_persons_agreement_can_be_taken_back() {
     // Nor does a verdict that is undone bring the report back.
     at.settle(&USER, id, Settle::Dismiss).unwrap();
     assert_eq!(undo(&at, id).unwrap().status, ConflictStatus::Open);
-    assert_eq!(at.gate(Severity::Low).gate, Gate::Open);
+    assert_eq!(at.gate(Severity::Low).blocking, []);
+    let report =
+        at.0.ask(&USER, ask::Get(shown(&at, id).risk.unwrap()))
+            .unwrap();
+    assert!(report.valid_until.is_some());
     refused(
         at.settle(&agent_named("eve"), id, Settle::Dismiss),
         Code::ScopeDenied,
