@@ -86,6 +86,10 @@ const PAIR: &str =
      conflict.last, conflict.verdict, conflict.allowed, conflict.ruled, conflict.run,
      conflict.severity FROM conflict";
 
+/// The conflicts of a project (`+` keeps SQLite from reading all of them) with a side.
+const OF_SIDE: &str = "WHERE +project = ?1 AND id IN
+    (SELECT id FROM conflict WHERE a = ?2 UNION ALL SELECT id FROM conflict WHERE b = ?2)";
+
 fn pair(row: &Row<'_>) -> Result<Pair> {
     let text = |at: usize| row.get::<_, String>(at);
     let place = |at: usize| Ok::<_, StoreError>(row.get::<_, Option<i64>>(at)?.map(|it| it as u64));
@@ -134,10 +138,7 @@ impl Reader<'_> {
 
     /// The conflicts that a side is part of.
     pub fn conflicts_of(&self, project: ProjectId, side: &str) -> Result<Vec<Pair>> {
-        pairs(self, "WHERE project = ?1 AND ?2 IN (a, b) AND id IN
-               (SELECT id FROM conflict WHERE a = ?2 UNION ALL SELECT id FROM conflict WHERE b = ?2)",
-            params![project.to_string(), side],
-        )
+        pairs(self, OF_SIDE, params![project.to_string(), side])
     }
 
     /// The conflicts of these two sides, both for everybody and for runs.
@@ -147,5 +148,25 @@ impl Reader<'_> {
             "WHERE a = ?2 AND b = ?3 AND project = ?1",
             params![project.to_string(), sides[0], sides[1]],
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{Store, home::DATABASE};
+
+    /// A project has thousands of possible conflicts, and each claim of an answer names its own.
+    #[test]
+    fn the_conflicts_of_a_side_are_found_without_reading_those_of_the_project() {
+        let home = tempfile::tempdir().unwrap();
+        let _store = Store::open(home.path(), ulid::Ulid(1)).unwrap();
+        let connection = rusqlite::Connection::open(home.path().join(DATABASE)).unwrap();
+        let mut plan = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN SELECT {PAIR} {OF_SIDE}"))
+            .unwrap();
+        let how: String = plan.query_row(["a", "b"], |row| row.get("detail")).unwrap();
+        assert_eq!(how, "SEARCH conflict USING PRIMARY KEY (id=?)");
     }
 }
