@@ -97,16 +97,16 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     rivals(&in_words, MAX_COMPARED, &mut compared)?;
     let mut near = Nearest::new();
     for other in compared {
-        let parsed = cx.engine.caches.claims.parse_once(&other);
+        let gist = cx.engine.caches.claims.gist_of(&other);
         // The rules read two claims of the same words: these conflict, or are a series or events.
-        if own.gist.has_same_words(&parsed.gist) {
+        if own.gist.has_same_words(&gist) {
             continue;
         }
         let closeness = match &meaning {
             Some(model) => model.closeness(tx, other.seq)?,
             None => None,
         };
-        let score = sought.nearness_by(&parsed.gist, closeness);
+        let score = sought.nearness_by(&gist, closeness);
         // Few are near, so only their reports are looked for.
         if score >= threshold && !is_report(tx, &other)? {
             near.push((score, other));

@@ -28,7 +28,7 @@ pub(crate) struct Parsed {
     /// The keys of `asked`, restricted to the user's claims.
     pub(crate) asked_of_user: Vec<u64>,
     /// What it is about, and the keys by which the nearest claims are found: one for each word.
-    pub(crate) gist: Gist,
+    pub(crate) gist: Arc<Gist>,
     pub(crate) gist_keys: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Parsed {
         let gist_keys: Vec<u64> = gist.stems().map(of_word).collect();
         stored.extend(&gist_keys);
         Self {
-            gist,
+            gist: Arc::new(gist),
             gist_keys,
             stored,
             asked_of_user: asked.iter().map(|it| user_key(*it)).collect(),
@@ -103,6 +103,8 @@ fn stable_key(project: ProjectId, key: &str) -> u64 {
 #[derive(Default)]
 pub(crate) struct KeptClaims {
     parsed: Mutex<HashMap<EngramId, Arc<Parsed>>>,
+    /// Of claims that were only compared with near ones, which needs no more.
+    gists: Mutex<HashMap<EngramId, Arc<Gist>>>,
     tail: Mutex<Option<Tail>>,
 }
 
@@ -121,6 +123,7 @@ impl KeptClaims {
     /// Clears the cache, because places in another journal belong to other versions.
     pub(crate) fn forget(&self) {
         self.parsed.lock().clear();
+        self.gists.lock().clear();
         *self.tail.lock() = None;
     }
 
@@ -130,12 +133,21 @@ impl KeptClaims {
             return parsed;
         }
         let parsed = Arc::new(Parsed::of(engram));
-        let mut kept = self.parsed.lock();
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        kept.insert(engram.id, Arc::clone(&parsed));
+        keep(&mut self.parsed.lock(), engram.id, &parsed);
         parsed
+    }
+
+    /// What a version is about: a fifth of the work of parsing it.
+    pub(crate) fn gist_of(&self, engram: &Engram) -> Arc<Gist> {
+        if let Some(parsed) = self.cached(engram.id) {
+            return Arc::clone(&parsed.gist);
+        }
+        if let Some(gist) = self.gists.lock().get(&engram.id) {
+            return Arc::clone(gist);
+        }
+        let gist = Arc::new(Gist::of(&engram.claim));
+        keep(&mut self.gists.lock(), engram.id, &gist);
+        gist
     }
 
     fn cached(&self, id: EngramId) -> Option<Arc<Parsed>> {
@@ -175,6 +187,13 @@ impl KeptClaims {
         *tail = Some(known);
         Ok((found, floor))
     }
+}
+
+fn keep<T>(kept: &mut HashMap<EngramId, Arc<T>>, id: EngramId, value: &Arc<T>) {
+    if kept.len() >= KEPT {
+        kept.clear();
+    }
+    kept.insert(id, Arc::clone(value));
 }
 
 impl KeptClaims {
