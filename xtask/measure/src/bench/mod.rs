@@ -9,9 +9,11 @@ mod filled;
 mod gateway;
 mod hostile;
 mod idle;
+mod meaning;
 mod other_build;
 mod peer;
 mod pointers;
+mod slow_judge;
 mod table;
 mod window;
 mod workload;
@@ -19,7 +21,7 @@ mod workload;
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -32,6 +34,7 @@ use client::{LineClient, Party, call_in_turn};
 use table::{Bar, bar_outcome, ms, print_figure, print_plain_row, print_row};
 use workload::{
     claim, commit_arguments, common_question, is_full, is_near, query_arguments, question_about,
+    write_at_once,
 };
 use xtask::shell;
 
@@ -65,6 +68,10 @@ pub(crate) struct Bench {
     /// Instead, measure writes, queries and dereferences against another build of engram
     #[arg(long, value_name = "BINARY", conflicts_with_all = ["window", "pointers", "hostile"])]
     before: Option<PathBuf>,
+    /// Instead, measure what near claims and meaning cost, against the build of --before, which has
+    /// neither; in homes of up to --many engrams (100,000), which are filled once and kept
+    #[arg(long, requires = "before")]
+    meaning: bool,
     /// Spans that blame follows too, one process each
     #[arg(long, default_value_t = 100)]
     blamed: usize,
@@ -123,6 +130,10 @@ impl Bench {
             return classes::perform(root, &binary, self.peer);
         }
         if let Some(before) = self.before {
+            if self.meaning {
+                let many = self.many.unwrap_or(100_000) as usize;
+                return meaning::perform(root, &binary, &before, &kept, many);
+            }
             return other_build::perform(&binary, &before, self.engrams);
         }
         let peer = self.peer.then(peer::find).transpose()?;
@@ -330,30 +341,16 @@ fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
 /// Lets eight processes write into one home at once.
 fn eight_writers(binary: &Path, place: &Sandbox) -> Result<()> {
     const EACH: usize = 250;
+    let batch = |writer: usize| -> String {
+        let line = |i: usize| {
+            let line = json!({ "claim": format!("Writer {writer} says {i}."), "pointers": ["repo:src/file0.rs#L1@HEAD"] });
+            format!("{line}\n")
+        };
+        (0..EACH).map(line).collect()
+    };
+    let batches: Vec<String> = (0..8).map(batch).collect();
     let begun = Instant::now();
-    let writers: Vec<Child> = (0..8)
-        .map(|writer| {
-            let file = place.folder.join(format!("writer{writer}.jsonl"));
-            let lines: String = (0..EACH)
-                .map(|i| {
-                    let line = json!({ "claim": format!("Writer {writer} says {i}."), "pointers": ["repo:src/file0.rs#L1@HEAD"] });
-                    format!("{line}\n")
-                })
-                .collect();
-            fs::write(&file, lines)?;
-            let mut put = place.engram(binary);
-            put.args(["put", "--jsonl"]).arg(file);
-            Ok(put.stdout(Stdio::piped()).spawn()?)
-        })
-        .collect::<Result<_>>()?;
-    let mut stored = 0;
-    for writer in writers {
-        let output = writer.wait_with_output()?;
-        stored += String::from_utf8_lossy(&output.stdout)
-            .lines()
-            .filter(|it| it.contains("\"seq\""))
-            .count();
-    }
+    let stored = write_at_once(|| place.engram(binary), place, &batches)?;
     let rate = stored as f64 / begun.elapsed().as_secs_f64();
     let all = 8 * EACH;
     print_figure(

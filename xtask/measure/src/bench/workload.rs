@@ -1,9 +1,9 @@
 //! What the measurements run on: a home without limits, a repository, claims and questions.
 
 use std::{
-    fs,
+    fs::{self, File},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use anyhow::Result;
@@ -107,4 +107,40 @@ pub(super) fn mcp_command(binary: &Path, home: &Path, repo: &Path) -> Command {
     let mut server = engram(binary, home, repo);
     server.arg("mcp");
     server
+}
+
+/// Stores each batch of lines with a process of its own, all at once; returns how many lines were
+/// stored. No process waits until its answers are read.
+pub(super) fn write_at_once(
+    engram: impl Fn() -> Command,
+    place: &Sandbox,
+    batches: &[String],
+) -> Result<usize> {
+    let file = |what: &str, writer: usize| place.folder.join(format!("{what}{writer}.jsonl"));
+    let start = |(writer, lines): (usize, &String)| -> Result<Child> {
+        let input = file("writer", writer);
+        fs::write(&input, lines)?;
+        let answers = File::create(file("answers", writer))?;
+        let mut put = engram();
+        put.args(["put", "--jsonl"]).arg(input);
+        Ok(put.stdout(answers).spawn()?)
+    };
+    let writers: Vec<Child> = batches
+        .iter()
+        .enumerate()
+        .map(start)
+        .collect::<Result<_>>()?;
+    let mut stored = 0;
+    for (writer, mut process) in writers.into_iter().enumerate() {
+        process.wait()?;
+        let answers = fs::read_to_string(file("answers", writer))?;
+        for answer in answers.lines() {
+            if answer.contains("\"seq\"") {
+                stored += 1;
+            } else {
+                eprintln!("refused: {answer}");
+            }
+        }
+    }
+    Ok(stored)
 }
