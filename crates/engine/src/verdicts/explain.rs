@@ -7,7 +7,10 @@ use engram_model::{Code, Conflict, ConflictId, Refusal};
 use engram_store::NearPairs;
 
 use crate::{
-    conflicts::{conflict_view::visible_conflict, list::no_conflict},
+    conflicts::{
+        conflict_view::{conflict_to_show, visible_conflict},
+        list::{self, no_conflict},
+    },
     context::{ActiveProject, Context, plan::Plan},
     decide,
     home::models::Models,
@@ -19,22 +22,22 @@ pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<C
     let chosen = Models::read(cx.engine.store.home())?.llm;
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
-    let shown = || {
-        cx.engine.store.read::<_, Refusal>(|tx| {
-            let pair = tx.conflict(id)?.filter(|it| it.project == project);
-            let found = pair.map_or(Ok(None), |pair| {
-                visible_conflict(tx, pair, &visibility, clock)
-            })?;
-            let found = found.ok_or_else(|| no_conflict(id))?;
-            let said = NearPairs::of(tx).judgments(found.pair.id)?;
-            let has_answered = said.iter().any(|(_, said)| match &chosen {
-                Some(chosen) => said.model.as_ref() == Some(&chosen.model),
-                None => said.model.is_some(),
-            });
-            Ok((found, has_answered))
-        })
-    };
-    let (found, has_answered) = shown()?;
+    let (found, has_answered) = cx.engine.store.read::<_, Refusal>(|tx| {
+        let pair = tx.conflict(id)?.filter(|it| it.project == project);
+        let pair = pair
+            .map(|pair| conflict_to_show(tx, pair, &visibility, clock))
+            .transpose()?;
+        let found = pair.map_or(Ok(None), |pair| {
+            visible_conflict(tx, pair, &visibility, clock)
+        })?;
+        let found = found.ok_or_else(|| no_conflict(id))?;
+        let said = NearPairs::of(tx).judgments(found.pair.id)?;
+        let has_answered = said.iter().any(|(_, said)| match &chosen {
+            Some(chosen) => said.model.as_ref() == Some(&chosen.model),
+            None => said.model.is_some(),
+        });
+        Ok((found, has_answered))
+    })?;
     if has_answered {
         return Ok(Box::new(found.conflict));
     }
@@ -54,7 +57,7 @@ pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<C
     decide::plan_and_commit(cx, &ActiveProject::of(project), |_, _| {
         Ok(Plan::of(vec![word.entry(found.pair.id)], ()))
     })?;
-    Ok(Box::new(shown()?.0.conflict))
+    list::find_conflict(cx, id)
 }
 
 fn no_model() -> Refusal {
