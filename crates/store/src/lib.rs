@@ -39,8 +39,8 @@ pub use files::{
 };
 pub use home::{Reader, Recovered, Store, Vacant, Writer, is_home, recover};
 pub use index::{
-    Derive, Derived, INDEX_FOLLOWER, Index, IndexQuery, RelatedVersions, SearchMatch, SearchTerms,
-    SearchWeights, TermFrequencies,
+    Derive, Derived, INDEX_FOLLOWER, Index, IndexQuery, RelatedVersion, RelatedVersions,
+    SearchMatch, SearchTerms, SearchWeights, TermFrequencies,
 };
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{

@@ -41,6 +41,8 @@ const YOUNG: f32 = 100.0;
 const FREQUENT: f32 = 300.0;
 /// The rank of the rarest pieces.
 const RAREST: f32 = 29_528.0;
+/// How much closer a claim can be than its sketch says, since a sketch weighs words without a home.
+const SKETCHY: f32 = 0.25;
 
 /// What a claim is about: its words, without values.
 #[derive(Clone, Debug, Default)]
@@ -152,23 +154,50 @@ impl<'g> Sought<'g> {
                 None => (word, word.rarity * self.most),
             })
             .collect();
-        // In words of both claims, so that either order gives the same.
-        let mean = (self.weights.len() + there.len()) as f32 / 2.0;
-        let words = shared * weight_at_length(mean);
-        let meaning = match model {
-            Some(closeness) => MEANING_BY_MODEL * closeness,
-            None => {
-                let meaning = meaning(there.into_iter());
-                let both = self.meaning.iter().zip(&meaning);
-                MEANING * both.map(|(a, b)| a * b).sum::<f32>().max(0.0)
-            }
+        let by_table = || {
+            let meaning = meaning(there.iter().copied());
+            self.closeness_to(meaning.into_iter())
         };
-        let sum = SHARED_WORD * words + meaning;
-        let enough = if model.is_some() {
-            ENOUGH_BY_MODEL
+        let closeness = model.unwrap_or_else(by_table);
+        self.add_up(shared, there.len(), closeness, model.is_some())
+    }
+
+    /// The most that [`Sought::nearness_by`] can be for a claim that was not read, but of which its
+    /// sketch is known or its closeness by a model. `shared` is at least the weight of the words that
+    /// both have.
+    pub fn nearness_at_most(
+        &self,
+        shared: f32,
+        sketch: Option<&ClaimSketch>,
+        model: Option<f32>,
+    ) -> f32 {
+        let by_table = || match sketch {
+            Some(sketch) => self.closeness_to(sketch.directions()) + SKETCHY,
+            None => 1.0,
+        };
+        let closeness = model.unwrap_or_else(by_table);
+        let words = sketch.map_or(1, ClaimSketch::words);
+        let most = shared.min(self.weights.iter().sum());
+        self.add_up(most / self.most, words, closeness, model.is_some())
+    }
+
+    /// How close a meaning by the table is, from 0 to 1.
+    fn closeness_to(&self, meaning: impl Iterator<Item = f32>) -> f32 {
+        let both = self.meaning.iter().zip(meaning);
+        both.map(|(a, b)| a * b).sum::<f32>().max(0.0)
+    }
+
+    /// The nearness of a claim of so many words, by the weight of those that both have and the
+    /// closeness of the meanings.
+    fn add_up(&self, shared: f32, words_there: usize, closeness: f32, is_by_model: bool) -> f32 {
+        let (of_meaning, enough) = if is_by_model {
+            (MEANING_BY_MODEL, ENOUGH_BY_MODEL)
         } else {
-            ENOUGH
+            (MEANING, ENOUGH)
         };
+        // In words of both claims, so that either order gives the same.
+        let mean = (self.weights.len() + words_there) as f32 / 2.0;
+        let sum = SHARED_WORD * shared * weight_at_length(mean) + of_meaning * closeness;
         sum / (sum + enough)
     }
 }

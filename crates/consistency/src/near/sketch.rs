@@ -64,6 +64,16 @@ impl ClaimSketch {
         self.meaning.iter().any(|it| *it != 0)
     }
 
+    /// How many words it has.
+    pub(super) fn words(&self) -> usize {
+        usize::from(self.words)
+    }
+
+    /// What it means, as a vector of length 1.
+    pub(super) fn directions(&self) -> impl Iterator<Item = f32> {
+        self.meaning.iter().map(|it| f32::from(*it) / 127.0)
+    }
+
     /// How close the meanings of two texts are, from 0 to 1.
     pub fn closeness(&self, other: &Self) -> f32 {
         let both = self.meaning.iter().zip(&other.meaning);

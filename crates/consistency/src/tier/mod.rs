@@ -18,7 +18,10 @@ use std::{cmp::Reverse, collections::BTreeSet};
 use engram_model::FactType;
 use jiff::Timestamp;
 
-use crate::claim::{Claim, Statement};
+use crate::{
+    claim::{Claim, Statement},
+    near::Gist,
+};
 use difference::Difference;
 use pair::{Comparison, WeighedPair};
 use topics::TopicPair;
@@ -142,6 +145,12 @@ fn difference_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<(f64, Difference)> 
 /// Whether a claim may contradict one that shares none of its keys ([`claim_keys`]), only words.
 pub fn reads_other_words(claim: &Claim) -> bool {
     other_words::may_be_compared(claim)
+}
+
+/// Whether two claims share as many words as these rules need at least. It takes a fraction of the
+/// work of reading the claims.
+pub fn may_differ_in_other_words(a: &Gist, b: &Gist) -> bool {
+    other_words::share_enough(a, b)
 }
 
 /// Confidence that two claims say the same in other words, 0 to 1; `None` if one says more or less.

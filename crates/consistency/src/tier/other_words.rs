@@ -161,6 +161,11 @@ fn is_clear(claim: &Claim) -> bool {
 }
 
 /// How many words both claims have, besides stop words and units.
+/// Whether two claims share enough words for any of the rules here.
+pub(super) fn share_enough(left: &Gist, right: &Gist) -> bool {
+    count_shared(left, right) + 1 >= MIN_SHARED
+}
+
 fn count_shared(left: &Gist, right: &Gist) -> usize {
     let there: BTreeSet<&str> = right.stems().collect();
     let shared = left.stems().filter(|it| there.contains(it));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engram_consistency::near::{Gist, NEAR, Sought};
+use engram_consistency::near::{ClaimSketch, Gist, NEAR, Sought, weight};
 use engram_model::MAX_NEAR;
 
 use crate::pairs::{of_other_classes, strangers};
@@ -23,14 +23,25 @@ impl Claims {
         Self { all, having }
     }
 
+    fn having(&self, gist: &Gist) -> Vec<u64> {
+        let having = gist.stems().map(|it| self.having.get(it).copied());
+        having.map(Option::unwrap_or_default).collect()
+    }
+
+    fn weights(&self, gist: &Gist) -> Vec<f32> {
+        let all = self.all.len() as u64;
+        let having = self.having(gist);
+        having.iter().map(|it| weight((*it).max(1), all)).collect()
+    }
+
+    fn sought<'g>(&self, gist: &'g Gist) -> Sought<'g> {
+        Sought::new(gist, &self.having(gist), self.all.len() as u64)
+    }
+
     /// The nearest, best first, each with its score.
     fn nearest(&self, claim: &str) -> Vec<(usize, f32)> {
         let gist = Gist::of(claim);
-        let having: Vec<u64> = gist
-            .stems()
-            .map(|it| self.having.get(it).copied().unwrap_or_default())
-            .collect();
-        let sought = Sought::new(&gist, &having, self.all.len() as u64);
+        let sought = self.sought(&gist);
         let scores = self.all.iter().map(|it| sought.nearness(it));
         let mut nearest: Vec<(usize, f32)> = scores.enumerate().collect();
         nearest.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -112,4 +123,34 @@ fn values_and_hostile_texts_do_not_count() {
         let near = Sought::new(&gist, &having, u64::MAX).nearness(&gist);
         assert!((0.0..=1.0).contains(&near), "{near}");
     }
+}
+
+/// The sketch rules most claims out before they are read, and none that is near.
+#[test]
+fn a_sketch_rules_out_what_is_not_near() {
+    let pairs: Vec<_> = strangers().into_iter().map(|it| it.0).collect();
+    let home = Claims::of(pairs.iter().map(|it| it.a.as_str()));
+    let sketches: Vec<_> = pairs.iter().map(|it| ClaimSketch::of(&it.a)).collect();
+    let (mut near, mut left) = (0, 0);
+    for pair in &pairs {
+        let gist = Gist::of(&pair.b);
+        let weights = home.weights(&gist);
+        let sought = home.sought(&gist);
+        for (other, sketch) in home.all.iter().zip(&sketches) {
+            let both = gist.stems().zip(&weights);
+            let both = both.filter(|it| other.stems().any(|stem| stem == it.0));
+            let shared: f32 = both.map(|it| it.1).sum();
+            let exact = sought.nearness(other);
+            let most = sought.nearness_at_most(shared, Some(sketch), None);
+            assert!(exact <= most, "{exact} {most}: {}", pair.b);
+            assert!(most <= sought.nearness_at_most(shared, None, None));
+            near += usize::from(exact >= NEAR);
+            left += usize::from(most >= NEAR);
+        }
+    }
+    println!(
+        "{near} are near, {left} have to be read, of {}",
+        pairs.len() * pairs.len()
+    );
+    assert!(left <= 2 * near, "{left} of {near}");
 }

@@ -45,7 +45,7 @@ pub(crate) fn nearest_claims(
             if found.len() == limit {
                 break;
             }
-            if tx.traits_at(seq)?.is_some_and(|it| filter.admits(tx, &it)) {
+            if tx.traits_at([seq])?.iter().any(|it| filter.admits(tx, it)) {
                 let engram = tx.engrams_at([seq])?.pop();
                 let score = Some(f64::from(score.clamp(0.0, 1.0)));
                 found.extend(engram.map(|it| Engram { score, ..it }));

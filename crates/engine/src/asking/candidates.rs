@@ -8,7 +8,7 @@ use engram_store::{Reader, SearchMatch, Traits};
 use crate::asking::{
     meaning::MeaningCompared,
     query::QueryFilter,
-    rank::{RankedEngram, TermWeights},
+    rank::{RankedEngram, Relevance, TermWeights},
 };
 
 /// How many of the nearest in meaning are candidates.
@@ -32,6 +32,29 @@ pub(crate) struct Recalled {
 }
 
 impl CandidateRules<'_> {
+    /// Those of the index's matches that pass; without those that are noise, if `leaves_out_noise`.
+    pub(crate) fn of_index<'f>(
+        &self,
+        found: impl Iterator<Item = &'f SearchMatch>,
+        leaves_out_noise: bool,
+    ) -> Result<Vec<Recalled>, Refusal> {
+        let mut matched = Vec::new();
+        for found in found {
+            if !leaves_out_noise || self.relevance(found)?.is_some() {
+                matched.push(found);
+            }
+        }
+        let traits = self.tx.traits_at(matched.iter().map(|it| it.seq))?;
+        let mut traits = traits.into_iter().peekable();
+        let mut passed = Vec::with_capacity(matched.len());
+        for found in matched {
+            if let Some(traits) = traits.next_if(|it| it.seq == found.seq) {
+                passed.extend(self.by_words(found, &traits)?);
+            }
+        }
+        Ok(passed)
+    }
+
     /// A version that has enough of the words, if it passes.
     pub(crate) fn by_words(
         &self,
@@ -60,7 +83,7 @@ impl CandidateRules<'_> {
                 seq,
                 ..SearchMatch::default()
             };
-            if let Some(traits) = self.tx.traits_at(seq)?
+            if let Some(traits) = self.tx.traits_at([seq])?.pop()
                 && self.filter.admits(self.tx, &traits)
             {
                 admitted += 1;
@@ -70,12 +93,18 @@ impl CandidateRules<'_> {
         Ok(())
     }
 
+    /// How near a version is to the question; `None` if it is noise.
+    fn relevance(&self, found: &SearchMatch) -> Result<Option<Relevance>, Refusal> {
+        let meaning = self.meaning.of(self.tx, found)?;
+        Ok(Relevance::of(found, &self.weights, meaning))
+    }
+
     fn rank(&self, found: &SearchMatch, traits: &Traits) -> Result<Recalled, Refusal> {
         let filter = self.filter;
         let holds = filter.query.as_of.is_some() || traits.holds_now(filter.now);
         let run = filter.visibility.run();
-        let meaning = self.meaning.of(self.tx, found)?;
-        let ranked = RankedEngram::new(found, traits, &self.weights, meaning, run);
+        let relevance = self.relevance(found)?;
+        let ranked = relevance.map(|it| RankedEngram::new(found, traits, &it, run));
         Ok(Recalled {
             place: (self.weights.worth().of(found), found.seq),
             ranked: ranked.map(|it| it.with_state(holds)),

@@ -59,10 +59,10 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     }
     let terms = terms_of(&keys);
     let look = look_into_index(cx, project, &terms);
-    let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
-        let spellings = spellings(&query.text);
-        recall(cx, tx, project, &look, &terms, &spellings, &filter)
-    })?;
+    let mut recalled = cx
+        .engine
+        .store
+        .read::<_, Refusal>(|tx| recall(cx, tx, project, &look, &terms, &query.text, &filter))?;
     order_first(cx, &filter, &keys, &mut recalled.ranked, limit)?;
     rank::thin_out(&mut recalled.ranked, limit);
     let mut reply = query_reply(recalled, limit);
@@ -106,8 +106,7 @@ pub(crate) fn rank_versions(
     let terms = terms_of(&keys);
     let look = look_into_index(cx, project, &terms);
     let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
-        let spellings = spellings(&query.text);
-        let mut recalled = recall(cx, tx, project, &look, &terms, &spellings, &filter)?;
+        let mut recalled = recall(cx, tx, project, &look, &terms, &query.text, &filter)?;
         let seqs: Vec<u64> = recalled.ranked.iter().map(|it| it.seq).collect();
         let left = narrow(tx, &seqs)?;
         recalled.ranked.retain(|it| left.contains(&it.seq));
@@ -177,7 +176,7 @@ pub(crate) fn similar_claims(
     };
     let terms = terms_of(&hash_keys(claim, &[], "", &[]));
     let look = look_into_index(cx, project, &terms);
-    let mut ranked = recall(cx, tx, project, &look, &terms, &[], &filter)?.ranked;
+    let mut ranked = recall(cx, tx, project, &look, &terms, "", &filter)?.ranked;
     ranked.sort_by(RankedEngram::cmp_roughly);
     ranked.truncate(cx.engine.config.limits.recall_candidates);
     Ok(tx.engrams_at(ranked.iter().map(|it| it.seq))?)
@@ -244,7 +243,7 @@ fn recall(
     project: ProjectId,
     found_by: &Option<IndexQuery>,
     terms: &SearchTerms,
-    spellings: &[Spelling],
+    text: &str,
     filter: &QueryFilter<'_>,
 ) -> Result<RankedEngrams, Refusal> {
     let indexed = found_by.as_ref().map_or(0, IndexQuery::indexed);
@@ -257,12 +256,17 @@ fn recall(
     for (_, keys) in &tail {
         count_terms(keys, terms, &mut found);
     }
-    let unknown = unknown_spellings(terms, &found, spellings);
+    let spellings = if found.words.contains(&0) {
+        spellings(text)
+    } else {
+        Vec::new()
+    };
+    let unknown = unknown_spellings(terms, &found, &spellings);
     if !unknown.is_empty() {
         let signs = count_signs(cx, project, &unknown, &tail);
         if let Some(terms) = respelled_terms(terms, &unknown, &signs) {
             let again = look_into_index(cx, project, &terms);
-            return recall(cx, tx, project, &again, &terms, &[], filter);
+            return recall(cx, tx, project, &again, &terms, "", filter);
         }
     }
     let meaning = MeaningCompared::new(tx, &filter.asked)?;
@@ -289,17 +293,15 @@ fn recall(
                 // it.
                 Err(error) => {
                     cx.engine.delete_failed_index(&error);
-                    return recall(cx, tx, project, &None, terms, &[], filter);
+                    return recall(cx, tx, project, &None, terms, "", filter);
                 }
             },
         };
-        let mut ranked = Vec::with_capacity(found.len());
+        // Noise counts among the wanted; if there are fewer anyway, it need not be read.
+        let is_few = found.len() < limit && found.len() + unread.len() <= wanted;
         // The tail covers versions stored after the index's cursor.
-        for found in found.iter().filter(|it| it.seq <= indexed) {
-            if let Some(traits) = tx.traits_at(found.seq)? {
-                ranked.extend(rules.by_words(found, &traits)?);
-            }
-        }
+        let known = found.iter().filter(|it| it.seq <= indexed);
+        let mut ranked = rules.of_index(known, is_few)?;
         if found.len() < limit || ranked.len() >= wanted || limit > 100_000 {
             ranked.extend(unread);
             ranked.sort_by_key(|it| Reverse(it.place));

@@ -216,6 +216,48 @@ pub(crate) fn respelled_terms(
     })
 }
 
+/// How near a version is to the question, by what the index knows of it.
+pub(crate) struct Relevance {
+    /// As a share of a claim that has all its words, its meaning and usual length.
+    share: f64,
+    /// Share of the weight of the exact terms that it has.
+    exact: f64,
+    complete: bool,
+}
+
+impl Relevance {
+    /// The relevance of a version, to which its meaning adds something; `None` if it is noise.
+    pub(crate) fn of(found: &SearchMatch, weights: &TermWeights, meaning: f64) -> Option<Self> {
+        let worth = &weights.worth;
+        let exact = worth.exact.iter().sum::<u64>();
+        let whole = exact + worth.words.iter().sum::<u64>();
+        let matched = found.exact + found.words;
+        let said = portion(found.said as u64, matched as u64);
+        let share = portion(found.exact_worth + found.words_worth, whole);
+        let share = share * (UNSAID + (1.0 - UNSAID) * said);
+        let sketch = ClaimSketch::from_numbers(&found.sketch);
+        let near = GRAM * portion(found.grams as u64, weights.grams.len() as u64);
+        let in_words = f64::from(SHARED_WORD) * whole as f64 / weights.most;
+        // That a claim is short says nothing of words that stand only beside it.
+        let bound = if found.said < matched { 1.0 } else { f32::MAX };
+        let factor = f64::from(sketch.word_factor().min(bound));
+        let sum = in_words * (share * factor + near) + meaning;
+        let most = in_words + weights.meaning;
+        let relevance = if most > 0.0 { sum / most } else { 0.0 };
+        let complete = found.exact == worth.exact.len() && found.words == worth.words.len();
+        let heavier = (weights.meaning / f64::from(MEANING)).max(1.0);
+        let is_near = weights.worth.words.len() >= LONG && sum >= NOT_NOISE * heavier;
+        if found.exact == 0 && relevance < NOISE && !is_near && !complete {
+            return None;
+        }
+        Some(Self {
+            share: relevance,
+            exact: portion(found.exact_worth, exact),
+            complete,
+        })
+    }
+}
+
 /// A candidate with the values that decide its place.
 pub(crate) struct RankedEngram {
     pub(crate) seq: u64,
@@ -244,55 +286,32 @@ pub(crate) struct RankedEngram {
 }
 
 impl RankedEngram {
-    /// Ranks a candidate, to whose relevance its meaning adds something; `None` if it is noise.
+    /// Ranks a candidate.
     pub(crate) fn new(
         found: &SearchMatch,
         traits: &Traits,
-        weights: &TermWeights,
-        meaning: f64,
+        relevance: &Relevance,
         run: Option<RunId>,
-    ) -> Option<Self> {
-        let worth = &weights.worth;
-        let exact = worth.exact.iter().sum::<u64>();
-        let whole = exact + worth.words.iter().sum::<u64>();
-        let matched = found.exact + found.words;
-        let said = portion(found.said as u64, matched as u64);
-        let share = portion(found.exact_worth + found.words_worth, whole);
-        let share = share * (UNSAID + (1.0 - UNSAID) * said);
-        let sketch = ClaimSketch::from_numbers(&found.sketch);
-        let near = GRAM * portion(found.grams as u64, weights.grams.len() as u64);
-        let in_words = f64::from(SHARED_WORD) * whole as f64 / weights.most;
-        // That a claim is short says nothing of words that stand only beside it.
-        let bound = if found.said < matched { 1.0 } else { f32::MAX };
-        let factor = f64::from(sketch.word_factor().min(bound));
-        let sum = in_words * (share * factor + near) + meaning;
-        let most = in_words + weights.meaning;
-        let relevance = if most > 0.0 { sum / most } else { 0.0 };
-        let complete = found.exact == worth.exact.len() && found.words == worth.words.len();
-        let heavier = (weights.meaning / f64::from(MEANING)).max(1.0);
-        let is_near = weights.worth.words.len() >= LONG && sum >= NOT_NOISE * heavier;
-        if found.exact == 0 && relevance < NOISE && !is_near && !complete {
-            return None;
-        }
+    ) -> Self {
         let left = match traits.durability {
             Durability::Durable => 1.0,
             Durability::Ephemeral => EPHEMERAL,
         };
-        Some(Self {
+        Self {
             seq: traits.seq,
             engram: None,
             holds: true,
             is_weighed: false,
-            complete,
-            is_strong: relevance >= STRONG,
-            exact: thousandths(left * portion(found.exact_worth, exact)),
-            relevance: thousandths(left * relevance),
+            complete: relevance.complete,
+            is_strong: relevance.share >= STRONG,
+            exact: thousandths(left * relevance.exact),
+            relevance: thousandths(left * relevance.share),
             said: found.said,
             scope: scope_distance(traits, run),
             support: support_of(traits),
             valid_from: traits.valid_from,
             overlap: 0,
-        })
+        }
     }
 
     /// Sets whether it still holds, or held at the time in question.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine,
-    conflicts::{findings::CompareOptions, near::SoughtWords, parsed::Parsed},
+    conflicts::{findings::CompareOptions, parsed::Parsed, promising::SoughtWords},
     context::visibility::Visibility,
 };
 
@@ -32,6 +32,8 @@ const RARE: u64 = 100;
 pub(crate) struct Candidates {
     /// The places: the user's claims first, then all others, each newest first.
     pub(crate) places: Vec<u64>,
+    /// Those that share no key with the claim, only rare words.
+    pub(crate) by_words: HashSet<u64>,
     /// How many of them are the user's.
     users: usize,
     /// Everything stored at this place or later was examined; 0 if everything was.
@@ -123,16 +125,6 @@ impl CandidateSearch<'_> {
     }
 }
 
-/// A source of candidates. It returns the places of versions stored below a place, newest first,
-/// and the place down to which it examined all of them.
-type CandidateSource = fn(
-    &Engine,
-    &mut CandidateSearch<'_>,
-    &CandidateQuery<'_>,
-) -> Result<(Vec<u64>, u64), StoreError>;
-
-const SOURCES: &[CandidateSource] = &[by_keys, by_words];
-
 /// What a search looks for.
 pub(super) struct CandidateQuery<'a> {
     pub(super) project: ProjectId,
@@ -169,18 +161,23 @@ pub(crate) fn find_candidates(
         of_user: true,
         below: options.compared_below(),
     };
-    let (users, _) = if options.due.is_some() {
-        (Vec::new(), 0)
+    let users = if options.due.is_some() {
+        Vec::new()
     } else {
-        search_sources(engine, &mut search, &asked)?
+        newest_first(by_keys(engine, &mut search, &asked)?.0)
     };
     asked.of_user = false;
-    let (others, floor) = search_sources(engine, &mut search, &asked)?;
+    let Found {
+        places,
+        by_words,
+        floor,
+    } = find(engine, &mut search, &asked)?;
     let known: HashSet<u64> = users.iter().copied().collect();
-    let others = others.into_iter().filter(|seq| !known.contains(seq));
+    let others = places.into_iter().filter(|seq| !known.contains(seq));
     Ok(Candidates {
         users: users.len(),
         places: users.iter().copied().chain(others).collect(),
+        by_words,
         floor,
         has_failed: search.has_failed,
         has_hidden: search.has_hidden,
@@ -188,20 +185,34 @@ pub(crate) fn find_candidates(
     })
 }
 
-fn search_sources(
+/// What a search found.
+struct Found {
+    places: Vec<u64>,
+    /// Those that share no key.
+    by_words: HashSet<u64>,
+    floor: u64,
+}
+
+fn find(
     engine: &Engine,
     search: &mut CandidateSearch<'_>,
     asked: &CandidateQuery<'_>,
-) -> Result<(Vec<u64>, u64), StoreError> {
-    let (mut found, mut floor) = (Vec::new(), 0);
-    for source in SOURCES {
-        let (places, looked) = source(engine, search, asked)?;
-        found.extend(places);
-        floor = floor.max(looked);
-    }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found.dedup();
-    Ok((found, floor))
+) -> Result<Found, StoreError> {
+    let (mut places, floor) = by_keys(engine, search, asked)?;
+    let mut by_words: HashSet<u64> = by_words(engine, search, asked)?.into_iter().collect();
+    by_words.retain(|it| !places.contains(it));
+    places.extend(&by_words);
+    Ok(Found {
+        places: newest_first(places),
+        by_words,
+        floor,
+    })
+}
+
+fn newest_first(mut places: Vec<u64>) -> Vec<u64> {
+    places.sort_unstable_by(|a, b| b.cmp(a));
+    places.dedup();
+    places
 }
 
 /// The index of versions by their keys, and how far it has read; none without an index.
@@ -241,10 +252,11 @@ fn by_keys(
         .unindexed_places(search.tx, project, indexed, keys)?;
     let mut found = Vec::new();
     for (key, behind) in keys.iter().zip(tail) {
-        let (mut under, mut has_more) = match &related {
+        let (found_under, mut has_more) = match &related {
             Some(related) => related.of(*key, below.min(indexed.saturating_add(1)), READ)?,
             None => (Vec::new(), false),
         };
+        let mut under: Vec<u64> = found_under.iter().map(|it| it.seq).collect();
         under.extend(behind.into_iter().filter(|seq| *seq < below));
         under.sort_unstable_by(|a, b| b.cmp(a));
         under.dedup();
@@ -258,28 +270,28 @@ fn by_keys(
 }
 
 /// Finds a few versions that share the rarest words with the claim, since two authors rarely use the
-/// same ones. It reports none as due, so it searches only when a claim is stored.
+/// same ones. None of them is ever due, so it searches only when a claim is stored.
 fn by_words(
     engine: &Engine,
     search: &mut CandidateSearch<'_>,
     asked: &CandidateQuery<'_>,
-) -> Result<(Vec<u64>, u64), StoreError> {
-    let is_first = asked.below == Due::ALL.below && !asked.of_user;
+) -> Result<Vec<u64>, StoreError> {
+    let is_first = asked.below == Due::ALL.below;
     if !is_first || !tier::reads_other_words(&asked.own.claim) {
-        return Ok((Vec::new(), 0));
+        return Ok(Vec::new());
     }
     let words = SoughtWords::look_up(engine, search.tx, search.engram, &asked.own.gist_keys)?;
     let mut found = Vec::new();
-    let shared = words.most_shared(MAX_RARE, RARE)?;
-    for seq in shared.into_iter().take(MAX_LOOKED_AT) {
-        if search.is_comparable_at(seq)? {
-            found.push(seq);
+    let shared = words.most_shared(MAX_RARE, RARE, MAX_LOOKED_AT)?;
+    for sharing in shared.best {
+        if search.is_comparable_at(sharing.seq)? {
+            found.push(sharing.seq);
         }
         if found.len() == BY_WORDS {
             break;
         }
     }
-    Ok((found, 0))
+    Ok(found)
 }
 
 /// Whether a version may be compared with another, by its columns. Claims of two runs may not: only

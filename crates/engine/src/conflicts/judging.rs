@@ -91,8 +91,7 @@ pub(super) fn judge_candidates(
             break;
         }
         let other = match tx.engram_at(*seq) {
-            Ok(Some(other)) => other,
-            Ok(None) => continue,
+            Ok(other) => other,
             Err(error) if error.is_of_one_record() => {
                 tracing::warn!(%error, seq, "cannot compare a claim with a version that cannot be read");
                 judgments.has_failed = true;
@@ -100,8 +99,11 @@ pub(super) fn judge_candidates(
             }
             Err(error) => return Err(error.into()),
         };
-        let is_one = other.lineage_id == engram.lineage_id || other.id == engram.id;
-        if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_report(tx, &other)? {
+        let Some(other) = other.filter(|it| !ended.contains(&it.id)) else {
+            continue;
+        };
+        let is_by_words = found.by_words.contains(seq);
+        if !subject.may_be_judged(&other, is_by_words) || is_report(tx, &other)? {
             continue;
         }
         if !judge(&mut judgments, other) {
@@ -130,6 +132,17 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
+    /// Whether a candidate is to be judged. Most of those that share only words share too few, which is
+    /// known before the rules read them.
+    fn may_be_judged(&self, other: &Engram, is_by_words: bool) -> bool {
+        let is_one = other.lineage_id == self.engram.lineage_id || other.id == self.engram.id;
+        let shares_enough = || {
+            let gist = self.cx.engine.caches.claims.gist_of(other);
+            tier::may_differ_in_other_words(&self.own.gist, &gist)
+        };
+        !is_one && is_comparable(other) && (!is_by_words || shares_enough())
+    }
+
     /// Adds the judgment about one pair.
     fn add_judgment(&self, judgments: &mut Judgments, other: Engram) {
         let there = side(&other.topic, &other.claim);

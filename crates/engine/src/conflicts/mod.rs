@@ -2,7 +2,7 @@
 //!
 //! A stored version is compared in three steps (`findings.rs`): its candidates are found
 //! (`candidates.rs`), each one is judged (`judging.rs`), and some of the sides that it contradicts
-//! (`sides.rs`) are raised (`raising.rs`). To add a source of candidates, add a line to `SOURCES`.
+//! (`sides.rs`) are raised (`raising.rs`).
 
 pub(crate) mod candidates;
 pub(crate) mod conflict_view;
@@ -15,6 +15,7 @@ pub(crate) mod list;
 pub(crate) mod near;
 pub(crate) mod near_threshold;
 pub(crate) mod parsed;
+mod promising;
 mod raising;
 pub(crate) mod rights;
 pub(crate) mod risks;

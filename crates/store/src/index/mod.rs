@@ -26,7 +26,7 @@ use tantivy::{
 };
 
 pub use query::{IndexQuery, SearchMatch, SearchTerms, SearchWeights, TermFrequencies};
-pub use related::{Derive, Derived, RelatedVersions};
+pub use related::{Derive, Derived, RelatedVersion, RelatedVersions};
 
 use jiff::Timestamp;
 

@@ -1,13 +1,19 @@
 //! Finds the versions that are indexed under the same keys: candidates for a comparison. A key is a
 //! number that the opener of the index computes from a version; this module does not interpret it.
 
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, btree_map::Entry},
+};
+
 use engram_model::Engram;
 use tantivy::{
-    DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term,
+    DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term,
+    columnar::Column,
     schema::{Field, IndexRecordOption},
 };
 
-use super::{SEQ, guarded};
+use super::{SEQ, SKETCH, guarded};
 use crate::Result;
 
 /// The most versions of a segment that are read under one key.
@@ -24,6 +30,14 @@ pub struct Derived {
 
 /// Computes [`Derived`].
 pub type Derive = fn(&Engram) -> Derived;
+
+/// A version under a key.
+#[derive(Debug, Clone, Copy)]
+pub struct RelatedVersion {
+    /// Its place in the journal.
+    pub seq: u64,
+    document: DocAddress,
+}
 
 /// The index at one moment.
 pub struct RelatedVersions {
@@ -60,35 +74,60 @@ impl RelatedVersions {
         })
     }
 
-    /// The places of the `most` newest versions under a key that were stored before `below`, newest
-    /// first; and whether there are more.
-    pub fn of(&self, key: u64, below: u64, most: usize) -> Result<(Vec<u64>, bool)> {
+    /// The `most` newest versions under a key that were stored before `below`, newest first; and
+    /// whether there are more.
+    pub fn of(&self, key: u64, below: u64, most: usize) -> Result<(Vec<RelatedVersion>, bool)> {
         guarded(|| {
             let mut found = Vec::new();
             let mut has_more = false;
             // A caller that continues from a place reads a long list to its end, in the background.
             let is_first = below > self.indexed;
-            for segment in self.searcher.segment_readers() {
-                has_more |= self.in_segment(segment, key, is_first, &mut found)?;
+            for (at, segment) in (0..).zip(self.searcher.segment_readers()) {
+                has_more |= self.in_segment((at, segment), key, is_first, &mut found)?;
             }
-            found.retain(|seq| *seq < below);
+            found.retain(|it: &RelatedVersion| it.seq < below);
             has_more |= found.len() > most;
             if found.len() > most {
-                found.select_nth_unstable_by(most, |a, b| b.cmp(a));
+                found.select_nth_unstable_by_key(most, |it| Reverse(it.seq));
                 found.truncate(most);
             }
-            found.sort_unstable_by(|a, b| b.cmp(a));
+            found.sort_unstable_by_key(|it| Reverse(it.seq));
             Ok((found, has_more))
+        })
+    }
+
+    /// The sketches of these versions, in their order.
+    pub fn sketches<'v>(
+        &self,
+        versions: impl IntoIterator<Item = &'v RelatedVersion>,
+    ) -> Result<Vec<Vec<u64>>> {
+        guarded(|| {
+            let mut columns: BTreeMap<u32, Column> = BTreeMap::new();
+            let sketch = |version: &RelatedVersion| {
+                let DocAddress {
+                    segment_ord: at,
+                    doc_id,
+                } = version.document;
+                let column = match columns.entry(at) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => {
+                        let fields = self.searcher.segment_reader(at).fast_fields();
+                        unknown.insert(fields.u64(SKETCH)?)
+                    }
+                };
+                Ok(column.values_for_doc(doc_id).collect())
+            };
+            versions.into_iter().map(sketch).collect()
         })
     }
 
     /// Adds the matches of a segment; returns whether some were skipped.
     fn in_segment(
         &self,
-        segment: &SegmentReader,
+        (at, segment): (u32, &SegmentReader),
         key: u64,
         may_skip: bool,
-        found: &mut Vec<u64>,
+        found: &mut Vec<RelatedVersion>,
     ) -> Result<bool> {
         let term = Term::from_field_u64(self.field, key);
         let list = segment
@@ -112,7 +151,9 @@ impl RelatedVersions {
         }
         while list.doc() != TERMINATED {
             if !segment.is_deleted(list.doc()) {
-                found.extend(seqs.first(list.doc()));
+                let document = DocAddress::new(at, list.doc());
+                let seq = seqs.first(list.doc());
+                found.extend(seq.map(|seq| RelatedVersion { seq, document }));
             }
             list.advance();
         }

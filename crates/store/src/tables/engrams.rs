@@ -323,16 +323,21 @@ impl Reader<'_> {
         id.map(|id| parse_id(&id)).transpose()
     }
 
-    /// The traits of a version; `None` if it cannot be read.
-    pub fn traits_at(&self, seq: u64) -> Result<Option<Traits>> {
-        self.0
-            .prepare_cached(&format!("SELECT {TRAITS} WHERE engram.seq = ?1"))?
-            .query_and_then([seq as i64], traits)?
-            .find_map(readable)
-            .transpose()
+    /// The traits of the versions stored by these entries, in this order; skips those that cannot be
+    /// read.
+    pub fn traits_at(&self, seqs: impl IntoIterator<Item = u64>) -> Result<Vec<Traits>> {
+        let mut statement = self
+            .0
+            .prepare_cached(&format!("SELECT {TRAITS} WHERE engram.seq = ?1"))?;
+        let mut found = Vec::new();
+        for seq in seqs {
+            let mut rows = statement.query_and_then([seq as i64], traits)?;
+            found.extend(rows.find_map(readable).transpose()?);
+        }
+        Ok(found)
     }
 
-    /// Like [`Reader::traits_at`], for callers that must know about an unreadable version.
+    /// The traits of one version, for callers that must know if it cannot be read.
     ///
     /// # Errors
     /// [`StoreError::is_of_one_record`] for a damaged version.

@@ -363,7 +363,7 @@ fn versions_are_found_by_the_keys_that_were_given() {
     let store = open(home.path());
     let index = Index::open(&store, |it| Derived {
         keys: vec![it.claim.len() as u64, 7_000],
-        ..Derived::default()
+        sketch: it.id.0.to_bytes().map(u64::from).to_vec(),
     })
     .unwrap();
     for at in 1..=60 {
@@ -378,11 +378,22 @@ fn versions_are_found_by_the_keys_that_were_given() {
     const ALL: u64 = u64::MAX;
     let kin = index.related_versions().unwrap();
     assert_eq!(kin.indexed(), head(&store));
-    assert_eq!(kin.of(3, 57, 2).unwrap(), (vec![55, 53], true));
-    assert_eq!(kin.of(3, ALL, 2).unwrap(), (vec![59, 57], true));
-    assert_eq!(kin.of(3, ALL, 1_000).unwrap().0.len(), 30);
-    assert_eq!(kin.of(4, ALL, 5).unwrap(), (vec![], false), "erased");
-    assert_eq!(kin.of(5, ALL, 5).unwrap(), (vec![], false));
-    let newest = kin.of(7_000, ALL, 3).unwrap().0;
-    assert_eq!(newest, [59, 57, 55]);
+    let under = |key, below, most| {
+        let (found, has_more) = kin.of(key, below, most).unwrap();
+        (found.iter().map(|it| it.seq).collect::<Vec<_>>(), has_more)
+    };
+    assert_eq!(under(3, 57, 2), (vec![55, 53], true));
+    assert_eq!(under(3, ALL, 2), (vec![59, 57], true));
+    assert_eq!(under(3, ALL, 1_000).0.len(), 30);
+    assert_eq!(under(4, ALL, 5), (vec![], false), "erased");
+    assert_eq!(under(5, ALL, 5), (vec![], false));
+    assert_eq!(under(7_000, ALL, 3).0, [59, 57, 55]);
+    // Each with its own sketch, though they lie in several segments.
+    let found = kin.of(3, ALL, 1_000).unwrap().0;
+    let sketches = kin.sketches(&found).unwrap();
+    let ids = found
+        .iter()
+        .map(|it| store.read(|tx| tx.engram_at(it.seq)).unwrap().unwrap().id);
+    let expected = ids.map(|it| it.0.to_bytes().map(u64::from).to_vec());
+    assert!(sketches.into_iter().eq(expected));
 }
