@@ -55,13 +55,22 @@ pub(super) fn ten_servers(binary: &Path, place: &Sandbox) -> Result<()> {
 
 /// Waits until these processes have used no processor time for this long.
 pub(super) fn wait_until_quiet(processes: &[u32], lull: Duration) -> Result<()> {
+    wait_until_quiet_for(processes, lull, PATIENCE)
+}
+
+/// The same, for as long as this at most.
+pub(super) fn wait_until_quiet_for(
+    processes: &[u32],
+    lull: Duration,
+    patience: Duration,
+) -> Result<()> {
     let start = Instant::now();
     let mut last = (ticks_of(processes)?, start);
     while last.1.elapsed() < lull {
         ensure!(
-            start.elapsed() < PATIENCE,
+            start.elapsed() < patience,
             "not quiet after {} s",
-            PATIENCE.as_secs()
+            patience.as_secs()
         );
         pause(Duration::from_millis(20));
         let ticks = ticks_of(processes)?;

@@ -1,7 +1,5 @@
 //! `cargo xtask bench --meaning --before BINARY`: what looking for near claims and comparing meaning
-//! cost. The other build does neither. Each build has its own homes, filled with the same claims:
-//! sentences about software in which two authors, who never saw each other's words, describe the same
-//! things.
+//! cost. The other build does neither. Each build has its own homes, filled with the same claims.
 
 use std::{
     fs,
@@ -12,12 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
     client::{LineClient, Party, call_in_turn},
     filled, idle,
+    sentences::Sentences,
     slow_judge::SlowJudge,
     table::{self, Bar, bar_outcome, print_figure, print_row},
     workload::{create_sandbox, is_near, mcp_command, query_arguments, write_at_once},
@@ -46,6 +45,9 @@ const READERS: usize = 8;
 const ROUNDS: usize = 3;
 /// How long a reader rests after an answer.
 const RESTS: Duration = Duration::from_millis(100);
+/// How long a filled home may compare what is due, and how long it is quiet once it is done.
+const SETTLES: Duration = Duration::from_secs(3_600);
+const SETTLED: Duration = Duration::from_secs(5);
 /// How long the judge thinks about a pair.
 const THINKS: Duration = Duration::from_secs(2);
 
@@ -53,7 +55,7 @@ const COMMIT: Bar = Bar::at_most(1.2);
 const QUERY: Bar = Bar::at_most(1.5);
 const START: Bar = Bar::at_most(1.2);
 const NUMBERED: Bar = Bar::at_most(1.5);
-const JUDGED: Bar = Bar::at_most(1.2);
+pub(super) const JUDGED: Bar = Bar::at_most(1.2);
 
 pub(super) fn perform(
     root: &Path,
@@ -61,12 +63,13 @@ pub(super) fn perform(
     before: &Path,
     kept: &Path,
     many: usize,
+    model: Option<&Path>,
 ) -> Result<()> {
     let repo = kept.join("repo");
     filled::repository(&repo)?;
     let bench = MeaningBench {
         place: create_sandbox()?,
-        pairs: read_pairs(root)?,
+        sentences: Sentences::read(root)?,
         repo,
         kept,
         with: Build {
@@ -85,24 +88,8 @@ pub(super) fn perform(
     bench.time_calls(many)?;
     bench.time_starts()?;
     bench.time_writers()?;
-    bench.time_judge()
-}
-
-/// Reads sentences by two authors about the same things.
-fn read_pairs(root: &Path) -> Result<Vec<[String; 2]>> {
-    let file = root.join("crates/consistency/tests/claims/strangers.jsonl");
-    let text = fs::read_to_string(&file).with_context(|| format!("no {}", file.display()))?;
-    let pair = |line: &str| -> Result<[String; 2]> {
-        let pair: Value = serde_json::from_str(line)?;
-        let side = |name: &str| {
-            pair[name]
-                .as_str()
-                .map(str::to_owned)
-                .context("no sentence")
-        };
-        Ok([side("a")?, side("b")?])
-    };
-    text.lines().map(pair).collect()
+    bench.time_judge()?;
+    model.map_or(Ok(()), |folder| bench.time_embedding(folder, many))
 }
 
 /// What many writers did at once, and how many answers the readers had meanwhile.
@@ -112,43 +99,21 @@ struct Written {
     answers: usize,
 }
 
-struct Build<'a> {
+pub(super) struct Build<'a> {
     name: &'static str,
     binary: &'a Path,
 }
 
-struct MeaningBench<'a> {
+pub(super) struct MeaningBench<'a> {
     place: Sandbox,
-    pairs: Vec<[String; 2]>,
+    sentences: Sentences,
     repo: PathBuf,
     kept: &'a Path,
-    with: Build<'a>,
+    pub(super) with: Build<'a>,
     without: Build<'a>,
 }
 
 impl MeaningBench<'_> {
-    /// Returns the nth claim of a filled home, in the words of one author: the same things of one system
-    /// after the other, so that none contradicts another.
-    fn claim(&self, n: usize) -> String {
-        self.sentence(n, 0)
-    }
-
-    /// Returns a claim about what one of the first `count` claims is about, in the words of the other
-    /// author; each n gives another.
-    fn new_claim(&self, n: usize, count: usize) -> String {
-        self.sentence(about(n, count), 1)
-    }
-
-    /// Returns a question about the nth claim: every second one is in the words of the other author.
-    fn question(&self, n: usize) -> String {
-        self.sentence(n, n % 2)
-    }
-
-    fn sentence(&self, n: usize, author: usize) -> String {
-        let (system, which) = (n / self.pairs.len(), n % self.pairs.len());
-        format!("In svc{system:05}, {}", self.pairs[which][author])
-    }
-
     /// Returns a line of `engram put --jsonl`.
     fn line(&self, claim: &str, author: usize) -> String {
         let line = json!({
@@ -161,13 +126,18 @@ impl MeaningBench<'_> {
         format!("{line}\n")
     }
 
-    fn engram(&self, build: &Build<'_>, home: &Path) -> Command {
+    pub(super) fn engram(&self, build: &Build<'_>, home: &Path) -> Command {
         engram(build.binary, home, &self.repo)
     }
 
     /// Returns a copy of a home with the first `count` claims. The home itself is kept for the next
     /// run.
-    fn filled_home(&self, build: &Build<'_>, count: usize, name: &str) -> Result<PathBuf> {
+    pub(super) fn filled_home(
+        &self,
+        build: &Build<'_>,
+        count: usize,
+        name: &str,
+    ) -> Result<PathBuf> {
         let full = self.kept.join(format!("meaning-{}-{count}", build.name));
         if !full.exists() {
             let part = self.kept.join("meaning-part");
@@ -177,13 +147,18 @@ impl MeaningBench<'_> {
                 self.place.home().join("config.toml"),
                 part.join("config.toml"),
             )?;
-            let lines = (0..count).map(|n| self.line(&self.claim(n), n % AUTHORS));
+            let lines = (0..count).map(|n| self.line(&self.sentences.claim(n), n % AUTHORS));
             let stored = write_at_once(
                 || self.engram(build, &part),
                 &self.place,
                 &[lines.collect()],
             )?;
             ensure!(stored == count, "{stored} of {count} claims were stored");
+            // Compares what is still due, so that no copy of the home has to.
+            let mut command = mcp_command(build.binary, &part, &self.repo);
+            let client = LineClient::start_mcp(&mut command)?;
+            idle::wait_until_quiet_for(&[client.id()], SETTLED, SETTLES)?;
+            client.finish()?;
             fs::rename(&part, &full)?;
         }
         let home = self.place.folder.join(name);
@@ -192,17 +167,17 @@ impl MeaningBench<'_> {
         Ok(home)
     }
 
-    /// Starts a server on a filled home and lets it open what it opens once.
-    fn server(&self, build: &Build<'_>, home: &Path) -> Result<LineClient> {
+    /// Starts a server on a home and lets it open what it opens once.
+    pub(super) fn client(&self, build: &Build<'_>, home: &Path) -> Result<LineClient> {
         let mut client = LineClient::start_mcp(&mut mcp_command(build.binary, home, &self.repo))?;
-        client.call("engram_query", query_arguments(&self.question(0)))?;
+        client.call("engram_query", query_arguments(&self.sentences.question(0)))?;
         idle::wait_until_quiet(&[client.id()], idle::LULL)?;
         Ok(client)
     }
 
-    fn commit_arguments(&self, n: usize, count: usize) -> Value {
+    pub(super) fn commit_arguments(&self, n: usize, count: usize) -> Value {
         json!({
-            "content": self.new_claim(n, count),
+            "content": self.sentences.new_claim(n, count),
             "scope": "bench",
             "confidence": 0.9,
             "pointers": [pointer(n)],
@@ -211,7 +186,7 @@ impl MeaningBench<'_> {
 
     /// Commits new claims and asks about old ones, in homes of this size.
     fn time_calls(&self, count: usize) -> Result<()> {
-        let start = |build| self.server(build, &self.filled_home(build, count, build.name)?);
+        let start = |build| self.client(build, &self.filled_home(build, count, build.name)?);
         let (mut with, mut without) = (start(&self.with)?, start(&self.without)?);
         let near = self.time_commits(
             &format!("commit in a home of {count}"),
@@ -225,9 +200,10 @@ impl MeaningBench<'_> {
             "",
         );
         let mut parties = [&mut with, &mut without].map(|client| {
-            let question = |n| query_arguments(&self.question(about(n, count)));
+            let question =
+                |n| query_arguments(&self.sentences.question(self.sentences.about(n, count)));
             Party::new(client, "engram_query", question).wants(|n, answer| {
-                let wanted = self.claim(about(n, count));
+                let wanted = self.sentences.claim(self.sentences.about(n, count));
                 is_near(answer, |claim| claim == wanted)
             })
         });
@@ -250,7 +226,7 @@ impl MeaningBench<'_> {
 
     /// Commits the same new claims to two servers on homes of `count` claims, in turn; returns how many
     /// of the first one's answers named near claims.
-    fn time_commits(
+    pub(super) fn time_commits(
         &self,
         what: &str,
         (baseline, count): (&str, usize),
@@ -263,15 +239,24 @@ impl MeaningBench<'_> {
         });
         call_in_turn(0..CALLS, &mut parties)?;
         let [ours, others] = parties;
-        print_row(what, &ours.times, (baseline, &others.times), 0.5, None);
-        print_row(
-            what,
-            &ours.times,
-            (baseline, &others.times),
-            0.95,
-            Some(bar),
-        );
         ensure!(ours.hits > 0, "no commit was told of a near claim");
+        let without_near = |times: &[Duration]| -> Vec<Duration> {
+            let told = times.iter().zip(&ours.is_hit);
+            told.filter(|it| !it.1).map(|it| *it.0).collect()
+        };
+        let silent = [&ours.times, &others.times].map(|it| without_near(it));
+        for (what, times, others, bar) in [
+            (what, &ours.times, &others.times, Some(bar)),
+            (
+                "of these, those that nothing is near",
+                &silent[0],
+                &silent[1],
+                None,
+            ),
+        ] {
+            print_row(what, times, (baseline, others), 0.5, None);
+            print_row(what, times, (baseline, others), 0.95, bar);
+        }
         Ok(ours.hits)
     }
 
@@ -289,7 +274,7 @@ impl MeaningBench<'_> {
                 let mut client =
                     LineClient::start_mcp(&mut mcp_command(build.binary, home, &self.repo))?;
                 first[at].push(begun.elapsed());
-                client.call("engram_query", query_arguments(&self.question(n)))?;
+                client.call("engram_query", query_arguments(&self.sentences.question(n)))?;
                 asked[at].push(begun.elapsed());
                 client.finish()?;
             }
@@ -309,8 +294,8 @@ impl MeaningBench<'_> {
         for _ in 0..ROUNDS {
             let line = |n| format!("Build {n} passed.");
             numbered.push(self.write_beside_readers(line, "Which builds passed?")?);
-            let line = |n| self.sentence(FEW + n, 1);
-            prose.push(self.write_beside_readers(line, &self.question(1))?);
+            let line = |n| self.sentences.sentence(FEW + n, 1);
+            prose.push(self.write_beside_readers(line, &self.sentences.question(1))?);
         }
         let times = |of: &[Written]| of.iter().map(|it| it.took).collect::<Vec<_>>();
         print_row(
@@ -346,7 +331,7 @@ impl MeaningBench<'_> {
         };
         let batches: Vec<String> = (0..WRITERS).map(batch).collect();
         let readers: Vec<LineClient> = (0..READERS)
-            .map(|_| self.server(&self.with, &home))
+            .map(|_| self.client(&self.with, &home))
             .collect::<Result<_>>()?;
         let is_done = AtomicBool::new(false);
         let read = |mut client: LineClient| -> Result<usize> {
@@ -390,8 +375,8 @@ impl MeaningBench<'_> {
         };
         let _served = [serve(&judged)?, serve(&alone)?];
         let mut clients = (
-            self.server(&self.with, &judged)?,
-            self.server(&self.with, &alone)?,
+            self.client(&self.with, &judged)?,
+            self.client(&self.with, &alone)?,
         );
         self.time_commits(
             &format!(
@@ -408,11 +393,6 @@ impl MeaningBench<'_> {
         clients.0.finish()?;
         clients.1.finish()
     }
-}
-
-/// The claim that the nth call is about: another for each n below `count`.
-fn about(n: usize, count: usize) -> usize {
-    n * 7919 % count
 }
 
 fn pointer(n: usize) -> String {

@@ -5,6 +5,7 @@
 mod classes;
 pub(crate) mod client;
 mod conflicts;
+mod embedding;
 mod filled;
 mod gateway;
 mod hostile;
@@ -13,6 +14,7 @@ mod meaning;
 mod other_build;
 mod peer;
 mod pointers;
+mod sentences;
 mod slow_judge;
 mod table;
 mod window;
@@ -72,6 +74,10 @@ pub(crate) struct Bench {
     /// neither; in homes of up to --many engrams (100,000), which are filled once and kept
     #[arg(long, requires = "before")]
     meaning: bool,
+    /// With --meaning, also let the embedding model in this folder read the largest home while agents
+    /// write; the ONNX Runtime is that of ENGRAM_ONNXRUNTIME
+    #[arg(long, value_name = "FOLDER", requires = "meaning")]
+    model: Option<PathBuf>,
     /// Spans that blame follows too, one process each
     #[arg(long, default_value_t = 100)]
     blamed: usize,
@@ -132,7 +138,8 @@ impl Bench {
         if let Some(before) = self.before {
             if self.meaning {
                 let many = self.many.unwrap_or(100_000) as usize;
-                return meaning::perform(root, &binary, &before, &kept, many);
+                let model = self.model.as_deref();
+                return meaning::perform(root, &binary, &before, &kept, many, model);
             }
             return other_build::perform(&binary, &before, self.engrams);
         }
