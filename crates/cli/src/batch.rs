@@ -1,6 +1,8 @@
 //! Batches: one JSON object per line, each answered by one line, in order. The answer to a bad line
 //! is its error, and the batch continues.
 
+use std::io::{self, IsTerminal};
+
 use engram_engine::{ClaimPair, Engine};
 use engram_model::{Caller, Draft, Refusal, ask};
 use serde_json::{Value, json};
@@ -36,12 +38,21 @@ fn answer_each(
     mut input: lines::Input,
     answer: impl Fn(JsonLine) -> Result<Value, Refusal>,
 ) -> Result<(), Refusal> {
+    let (mut lines, mut refused) = (0, 0);
     for line in input.by_ref() {
         let id = line.id.clone();
-        let answer = answer(line).unwrap_or_else(|it| json!({ "id": id, "error": it }));
+        lines += 1;
+        let answer = answer(line).unwrap_or_else(|it| {
+            refused += 1;
+            json!({ "id": id, "error": it })
+        });
         if !out::print_json(&answer) {
             break;
         }
+    }
+    // The exit code says only that the batch ran (docs/design.md), and the answers may be in a file.
+    if refused > 0 && io::stderr().is_terminal() {
+        out::print_error_line(&format!("{refused} of {lines} lines were refused."));
     }
     input.check_end()
 }

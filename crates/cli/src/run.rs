@@ -100,6 +100,9 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
         home: home_folder(cli)?,
         is_silent: json,
     };
+    if matches!(request, Request::Explain(_)) && !json && person_is_there() {
+        out::print_error_line("Asking the language model. It may take a minute.");
+    }
     let reply = elsewhere.answer(&engine, &caller, request)?;
     match (verb, &reply) {
         (Verb::Sample { remove: true }, Reply::Sample(sample)) if !json => {

@@ -1,5 +1,7 @@
 //! Opens agents, with their tokens, parents and topics, and lists them.
 
+use std::cmp::Reverse;
+
 use engram_gateway::refuse_opening;
 use engram_model::{
     AgentId, AgentOpened, AgentStatus, AgentsReply, Budget, Caller, Code, Opening, Operation,
@@ -210,7 +212,8 @@ pub(crate) fn refuse_unknown_caller(cx: &Context<'_>) -> Result<(), Refusal> {
 /// The agents of this project, most recent call first.
 pub(crate) fn list_agents(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
     let project = cx.project_or_home()?;
-    cx.engine.store.read::<_, Refusal>(|tx| {
+    let calls = cx.engine.calls.last_calls();
+    let mut listed = cx.engine.store.read::<_, Refusal>(|tx| {
         let agents = tx.agents_of(project, MAX_LISTED)?;
         let more = tx
             .count_agents(project)?
@@ -221,7 +224,17 @@ pub(crate) fn list_agents(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
             .map(|seen| agent_status(cx, tx, seen, &taken));
         let agents = agents.collect::<Result<_, Refusal>>()?;
         Ok(AgentsReply { agents, more })
-    })
+    })?;
+    for agent in &mut listed.agents {
+        if let Some(at) = calls.get(&agent.handle.0) {
+            agent.last_call = agent.last_call.max(*at);
+        }
+    }
+    let is_set_aside = |it: &AgentStatus| it.is_hidden || it.is_closed;
+    listed
+        .agents
+        .sort_by_key(|it| (is_set_aside(it), Reverse(it.last_call)));
+    Ok(listed)
 }
 
 fn agent_status(

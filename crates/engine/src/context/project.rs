@@ -169,7 +169,7 @@ fn check_place(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refu
     if !repo.is_named_back() && !is_first {
         return Err(undecided_refusal(
             &describe_unnamed(repo),
-            "Ask the user to run `engram project share` in this folder to use that repository's memory, or to correct its .git.",
+            "Run `engram project share` in this folder to use that repository's memory, or correct its .git.",
         ));
     }
     refuse_outside_reads(repo)?;
@@ -178,7 +178,7 @@ fn check_place(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refu
         Some(known) if known == git_folder(repo) => Ok(true),
         Some(known) if exists_elsewhere(&known, repo, id) => Err(undecided_refusal(
             &format!("this repository is a copy of {known}"),
-            "Ask the user to run `engram project own` in this folder for an empty memory of its own, or `engram project share` to use the original's.",
+            "Run `engram project own` in this folder for an empty memory of its own, or `engram project share` to use the original's.",
         )),
         _ => Ok(false),
     }
@@ -312,7 +312,7 @@ fn refuse_outside_reads(repo: &Repo) -> Result<(), Refusal> {
                 git_folder(repo),
                 outside.display()
             ),
-            "Ask the user to run `engram project own` in this folder if they set this up themselves, for example with git clone --shared or --reference; if not, to clone it again.",
+            "Run `engram project own` in this folder if you set this up yourself, for example with git clone --shared or --reference; if not, clone it again.",
         )),
     }
 }

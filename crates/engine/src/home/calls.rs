@@ -4,7 +4,7 @@
 //! need to be erased. Until something is stored, the window shows who called last.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     fs::{self, File},
     io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -200,17 +200,9 @@ impl Calls {
     /// Returns the agent that called last from the repository with this git folder, with the
     /// questions of that agent that the end of the log contains.
     pub(crate) fn last_caller(&self, git_folder: &Path) -> Option<SignOfLife> {
-        let mut file = open_file(&self.home.join(FILES[0]), Links::Refused).ok()?;
-        let length = file.metadata().ok()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(RECENT)))
-            .ok()?;
-        let mut end = Vec::new();
-        file.take(RECENT).read_to_end(&mut end).ok()?;
         let here = Some(digest_of_path(git_folder));
-        // The first line may be cut.
-        let lines = end.split(|it| *it == b'\n');
-        let calls = lines.filter_map(|it| serde_json::from_slice::<LoggedCall>(it).ok());
-        let calls: Vec<_> = calls.filter(|it| it.repository == here).collect();
+        let mut calls = self.recent_calls();
+        calls.retain(|it| it.repository == here);
         let last = calls.last()?;
         let asked = |it: &&LoggedCall| it.request == "query" && it.agent == last.agent;
         Some(SignOfLife {
@@ -218,6 +210,30 @@ impl Calls {
             at: last.at,
             questions: calls.iter().filter(asked).count() as u64,
         })
+    }
+
+    /// When each agent called last, as far as the end of the log tells: a query is recorded nowhere
+    /// else.
+    pub(crate) fn last_calls(&self) -> HashMap<String, Timestamp> {
+        let calls = self.recent_calls().into_iter();
+        calls.filter_map(|it| Some((it.agent?, it.at))).collect()
+    }
+
+    /// The calls in the end of the log, oldest first.
+    fn recent_calls(&self) -> Vec<LoggedCall> {
+        let read = || {
+            let mut file = open_file(&self.home.join(FILES[0]), Links::Refused)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(RECENT)))?;
+            let mut end = Vec::new();
+            file.take(RECENT).read_to_end(&mut end)?;
+            Ok::<_, std::io::Error>(end)
+        };
+        let end = read().unwrap_or_default();
+        // The first line may be cut.
+        let lines = end.split(|it| *it == b'\n');
+        let calls = lines.filter_map(|it| serde_json::from_slice(it).ok());
+        calls.collect()
     }
 
     /// How many queries agents of a project have made since the home was created.

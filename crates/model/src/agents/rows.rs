@@ -67,9 +67,11 @@ pub fn handles_of_row(agents: Vec<AgentStatus>, handle: &AgentId) -> Vec<AgentId
 }
 
 /// Whether the user has not closed a row without this connection of its client. They close all
-/// connections of a row, which then have one name.
+/// connections of a row, which then have the name that they gave it, or none of them a given name.
 fn is_of_row(row: &AgentRow, agent: &AgentStatus) -> bool {
-    !row.agent.is_closed || (agent.is_closed && agent.name == row.agent.name)
+    let is_named = |it: &AgentStatus| !it.earlier_names.is_empty();
+    let is_alike = agent.name == row.agent.name || (!is_named(agent) && !is_named(&row.agent));
+    !row.agent.is_closed || (agent.is_closed && is_alike)
 }
 
 /// Adds a newer connection to a row. A name that the user gave the row stays.
@@ -172,6 +174,10 @@ mod tests {
                 "codex c, codex ab",
             ),
             ("b codex 4-5x; a api<codex 1-2x", "codex b, api a"),
+            (
+                "b codex_(9g5fab) 4-5x; a codex_(9g5faa) 1-2x",
+                "codex (9g5fab) ab",
+            ),
             (
                 "c codex 7-8; b codex 4-5; a api<codex 1-2x",
                 "codex bc, api a",

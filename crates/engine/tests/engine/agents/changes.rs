@@ -107,6 +107,25 @@ fn no_agent_gets_a_name_that_is_anothers_or_looks_like_it() {
     assert!(refusal.message.contains("the agent \"bob\""), "{refusal}");
 }
 
+/// A query is no entry, but the list says when an agent last called, and orders by it.
+#[test]
+fn an_agent_that_only_asks_has_called() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    for (agent, claim) in [(&ada, "The port is 8080."), (&bob, "The cache is warm.")] {
+        engine.put(agent, draft(claim)).unwrap();
+        sandbox.clock.turn(60);
+    }
+    let order = || -> Vec<String> { listed(&engine).into_iter().map(|it| it.name).collect() };
+    assert_eq!(order(), ["bob", "ada"]);
+    let before = status_of(&engine, &handle_of(&ada).0).last_call;
+    engine.query(&ada, "Which port?");
+    assert_eq!(order(), ["ada", "bob"]);
+    let after = status_of(&engine, &handle_of(&ada).0).last_call;
+    assert_eq!(after.duration_since(before).as_secs(), 120);
+}
+
 /// A client that connects again after the user closed its last connection is called as before.
 #[test]
 fn a_closed_connection_leaves_its_name_to_the_next_one() {
