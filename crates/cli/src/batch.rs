@@ -42,9 +42,9 @@ fn answer_each(
     for line in input.by_ref() {
         let id = line.id.clone();
         lines += 1;
-        let answer = answer(line).unwrap_or_else(|it| {
+        let answer = answer(line).unwrap_or_else(|refusal| {
             refused += 1;
-            json!({ "id": id, "error": it })
+            json!({ "id": id, "error": refusal })
         });
         if !out::print_json(&answer) {
             break;

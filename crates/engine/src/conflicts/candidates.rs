@@ -167,7 +167,7 @@ pub(crate) fn find_candidates(
         newest_first(by_keys(engine, &mut search, &asked)?.0)
     };
     asked.of_user = false;
-    let Found {
+    let FoundPlaces {
         places,
         by_words,
         floor,
@@ -186,7 +186,7 @@ pub(crate) fn find_candidates(
 }
 
 /// What a search found.
-struct Found {
+struct FoundPlaces {
     places: Vec<u64>,
     /// Those that share no key.
     by_words: HashSet<u64>,
@@ -197,12 +197,12 @@ fn find(
     engine: &Engine,
     search: &mut CandidateSearch<'_>,
     asked: &CandidateQuery<'_>,
-) -> Result<Found, StoreError> {
+) -> Result<FoundPlaces, StoreError> {
     let (mut places, floor) = by_keys(engine, search, asked)?;
     let mut by_words: HashSet<u64> = by_words(engine, search, asked)?.into_iter().collect();
     by_words.retain(|it| !places.contains(it));
     places.extend(&by_words);
-    Ok(Found {
+    Ok(FoundPlaces {
         places: newest_first(places),
         by_words,
         floor,

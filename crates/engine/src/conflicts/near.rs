@@ -105,11 +105,9 @@ pub(crate) fn propose(
     let (visibility, clock) = (cx.visibility_in(engram.project)?, cx.engine.world.now());
     for (score, other) in others {
         // It may have ended, or been erased, since it was found.
-        let now = tx.traits_of(other.seq)?.filter(|it| {
-            let is_seen = visibility.may_see_of(it.project, it.scope, it.run, &it.topic);
-            is_seen && it.holds_now(clock) && !it.redacted
-        });
-        if now.is_none() {
+        let holds = |it: &Traits| it.holds_now(clock) && !it.redacted;
+        let is_there = tx.traits_of(other.seq)?.is_some_and(|now| holds(&now));
+        if !is_there || !visibility.may_see(other) {
             continue;
         }
         let there = side(&other.topic, &other.claim);

@@ -243,8 +243,8 @@ impl<'k> SoughtWords<'k> {
             None => Vec::new(),
         }
         .into_iter();
-        let sketch = |it: &SharingVersion| {
-            let numbers = it.indexed.and_then(|_| found.next());
+        let sketch = |version: &SharingVersion| {
+            let numbers = version.indexed.and_then(|_| found.next());
             numbers.map(|numbers| ClaimSketch::from_numbers(&numbers))
         };
         Ok(of.iter().map(sketch).collect())
