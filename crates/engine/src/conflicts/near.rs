@@ -54,7 +54,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     let sought = Sought::new(&own.gist, &words.having, words.all);
     let meaning = ModelOnClaim::of(cx, tx, engram)?;
     let visibility = cx.visibility_in(engram.project)?;
-    let threshold = near_threshold(cx, tx)?;
+    let threshold = near_threshold(cx, tx, &engram.topic)?;
     // As of the moment when it is stored.
     let clock = engram.recorded_at;
     let is_rival = |other: &Engram| {

@@ -1,13 +1,13 @@
 //! How near two claims must be to be proposed. It begins as the threshold that was measured, and
 //! moves with each hundred words of people on pairs that were proposed: up where they call more than
 //! a tenth of them compatible, down where fewer. It is computed from the words that stand, and kept
-//! until the next one.
+//! until the next one. Claims on topics of high stakes need less nearness.
 
 use engram_consistency::near::NEAR;
 use engram_store::{NearPairs, Reader, StoreError};
 use parking_lot::Mutex;
 
-use crate::context::Context;
+use crate::{context::Context, verdicts::high_stakes::is_of_high_stakes};
 
 /// How many words move it once.
 const WORDS: usize = 100;
@@ -17,6 +17,8 @@ const EXPECTED: f32 = 0.1;
 /// How far it moves at most.
 const LOWEST: f32 = 0.45;
 const HIGHEST: f32 = 0.6;
+/// How much less is enough on a topic of high stakes (docs/accuracy.md says what that finds).
+const LESS: f32 = 0.05;
 
 /// The last result, and the entry up to which it counts.
 #[derive(Default)]
@@ -29,8 +31,23 @@ impl KeptThreshold {
     }
 }
 
+/// The threshold for a claim on this topic.
+pub(super) fn near_threshold(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    topic: &str,
+) -> Result<f32, StoreError> {
+    let usual = usual_threshold(cx, tx)?;
+    let less = if is_of_high_stakes(cx, topic) {
+        LESS
+    } else {
+        0.0
+    };
+    Ok(usual - less)
+}
+
 /// The threshold of this home.
-pub(super) fn near_threshold(cx: &Context<'_>, tx: &Reader<'_>) -> Result<f32, StoreError> {
+fn usual_threshold(cx: &Context<'_>, tx: &Reader<'_>) -> Result<f32, StoreError> {
     let mut kept = cx.engine.caches.near_threshold.0.lock();
     let (head, pairs) = (tx.head()?, NearPairs::of(tx));
     if let Some((seen, threshold)) = &mut *kept

@@ -54,6 +54,12 @@ pub(crate) fn pair_to_ask(
     }))
 }
 
+/// Whether the user marked a topic, or one above it, as one of high stakes.
+pub(crate) fn is_of_high_stakes(cx: &Context<'_>, topic: &str) -> bool {
+    let marked = &cx.engine.config.consistency.high_stakes;
+    marked.iter().any(|it| is_on_topic(topic, it))
+}
+
 /// The pair, if this agent is to be asked about it.
 fn pair_if_due(
     cx: &Context<'_>,
@@ -70,8 +76,7 @@ fn pair_if_due(
     let Some(found) = found.filter(is_possible) else {
         return Ok(None);
     };
-    let topics = &cx.engine.config.consistency.high_stakes;
-    let is_at_stake = |it: &Engram| topics.iter().any(|topic| is_on_topic(&it.topic, topic));
+    let is_at_stake = |it: &Engram| is_of_high_stakes(cx, &it.topic);
     let tokens = |it: &Engram| count_tokens(&it.claim) + count_tokens(&author_in_words(it));
     let [a, b] = &found.voices;
     if !(is_at_stake(a) || is_at_stake(b)) || tokens(a) + tokens(b) > MAX_TOKENS {

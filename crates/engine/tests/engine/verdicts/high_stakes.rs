@@ -66,6 +66,24 @@ fn only_pairs_on_such_topics_are_asked_about() {
     }
 }
 
+/// A pair that is a little too far apart for other topics.
+#[test]
+fn less_nearness_is_enough_on_such_topics() {
+    for (config, is_proposed) in [("", false), (NET, true)] {
+        let sandbox = Sandbox::new();
+        let (at, _) = open_with(&sandbox, config);
+        let ada = agent_named("ada");
+        at.put(
+            &ada,
+            on_net("Leases of the janitor end after a minute of silence."),
+        )
+        .unwrap();
+        let far = "When a worker is silent, its leases are taken over by another.";
+        let near = at.put(&agent_named("eve"), on_net(far)).unwrap().near;
+        assert_eq!(!near.is_empty(), is_proposed, "{config}");
+    }
+}
+
 const NET: &str = "[consistency]\nhigh_stakes = [\"net\"]\n";
 
 /// Each agent once, and nobody of a run that wrote a side.
