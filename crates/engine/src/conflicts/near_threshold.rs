@@ -4,10 +4,11 @@
 //! until the next one. Claims on topics of high stakes need less nearness.
 
 use engram_consistency::near::NEAR;
+use engram_model::is_on_topic;
 use engram_store::{NearPairs, Reader, StoreError};
 use parking_lot::Mutex;
 
-use crate::{context::Context, verdicts::high_stakes::is_of_high_stakes};
+use crate::context::Context;
 
 /// How many words move it once.
 const WORDS: usize = 100;
@@ -44,6 +45,12 @@ pub(super) fn near_threshold(
         0.0
     };
     Ok(usual - less)
+}
+
+/// Whether the user marked a topic, or one above it, as one of high stakes.
+pub(crate) fn is_of_high_stakes(cx: &Context<'_>, topic: &str) -> bool {
+    let marked = &cx.engine.config.consistency.high_stakes;
+    marked.iter().any(|it| is_on_topic(topic, it))
 }
 
 /// The threshold of this home.

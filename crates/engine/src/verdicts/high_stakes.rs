@@ -3,7 +3,7 @@
 //! until one of them answers.
 
 use engram_gateway::count_tokens;
-use engram_model::{AskedPair, ConflictStatus, Engram, Refusal, is_on_topic, operation::Agent};
+use engram_model::{AskedPair, ConflictStatus, Engram, Refusal, operation::Agent};
 use engram_store::{NearPairs, Pair, Reader, side};
 
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     conflicts::{
         conflict_view::{ShownConflict, visible_conflict},
         findings::author_in_words,
+        near_threshold::is_of_high_stakes,
         rights,
     },
     context::Context,
@@ -52,12 +53,6 @@ pub(crate) fn pair_to_ask(
         by: voices.each_ref().map(author_in_words),
         claims: voices.map(|it| it.claim),
     }))
-}
-
-/// Whether the user marked a topic, or one above it, as one of high stakes.
-pub(crate) fn is_of_high_stakes(cx: &Context<'_>, topic: &str) -> bool {
-    let marked = &cx.engine.config.consistency.high_stakes;
-    marked.iter().any(|it| is_on_topic(topic, it))
 }
 
 /// The pair, if this agent is to be asked about it.
