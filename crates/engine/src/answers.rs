@@ -33,7 +33,7 @@ use crate::{
     follow::{promotion::PromoteFollower, vectors},
     home::{calls::BegunCall, models::list_models},
     log_cause,
-    messages::{brief, hooks, message, send},
+    messages::{brief, hooks, message, pins, send},
     status::{self, adopt, everywhere, news},
     verdicts::{allow, beside, explain, high_stakes, settle},
     world::Gone,
@@ -419,11 +419,11 @@ impl Answers for Answering<'_> {
     }
 
     fn pin(&self, what: Pinning) -> Result<BriefReply, Refusal> {
-        brief::pin_line(self.0, &what)
+        pins::pin_line(self.0, &what)
     }
 
     fn unpin(&self, what: Unpinning) -> Result<BriefReply, Refusal> {
-        brief::unpin_line(self.0, what)
+        pins::unpin_line(self.0, what)
     }
 
     fn send(&self, sending: Sending) -> Result<SentReply, Refusal> {

@@ -78,8 +78,9 @@ pub use reply::{
     Whereabouts,
 };
 pub use request::{
-    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,
-    Promote, Query, Request, Rewording, Search, SeenEvidence, Sending, Terms, Unpinning, Who, ask,
+    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, PinInstead,
+    Pinnable, Pinning, Promote, Query, Request, Rewording, Search, SeenEvidence, Sending, Terms,
+    Unpinning, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

@@ -423,6 +423,28 @@ pub enum Pinning {
     Engram(EngramId),
     /// One line of text.
     Text(String),
+    /// Either, in the place of another pin.
+    Instead(PinInstead),
+}
+
+/// What to pin in the place of another pin, which ends if it was not unpinned already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PinInstead {
+    /// The id of the other pin, as shown with its line.
+    pub pin: u64,
+    /// What to pin.
+    pub what: Pinnable,
+}
+
+/// What a line of the brief can be pinned from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pinnable {
+    /// The claim with this version.
+    Engram(EngramId),
+    /// One line of text.
+    Text(String),
 }
 
 /// What to unpin from the brief.

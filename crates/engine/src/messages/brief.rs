@@ -1,4 +1,4 @@
-//! The shared brief: gathers its material and pins lines to it. The gateway composes it.
+//! The shared brief: gathers its material. The gateway composes it; `pins.rs` pins lines to it.
 
 use crate::{
     agents::{
@@ -6,33 +6,25 @@ use crate::{
         opening::{self, unknown_agent},
         served::prints_of_shown,
     },
-    claims::lineage::head_of,
     conflicts::{list, risks::may_see_version},
     context::{
-        Context, author,
+        Context,
         caller::{self, agent_in_project},
         names::{self, ENGINE, TakenNames},
-        plan::{Plan, Planned},
-        rates,
-        screen::screen_text,
     },
-    decide,
     evidence::health::stored_health,
     messages::{answers, reached},
 };
 use engram_gateway::{
-    BriefCandidate, BriefLinePin, BriefMaterial, BriefRole, OpenGrant, PinSubject, admit_pin,
-    compose_brief, pin_text,
+    BriefCandidate, BriefLinePin, BriefMaterial, BriefRole, OpenGrant, PinSubject, compose_brief,
 };
 use engram_model::{
-    AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Figure, GrantKind,
-    GrantState, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Scope, ShownBrief, Spend,
-    Unpinning,
-    operation::{Agent, BriefPin, Served},
+    AgentId, BriefOf, BriefPart, BriefReply, Caller, DerefLimits, Engram, Figure, GrantKind,
+    GrantState, Kind, Pointer, ProjectId, Refusal, Scope, ShownBrief, Spend,
+    operation::{Agent, Served},
 };
 use engram_store::{FamilyOf, Reader, StoredPin, Traits};
 use jiff::SignedDuration;
-use sha2::{Digest, Sha256};
 
 /// How many claims are considered: the newest, the newest constraints, policies and risks, and
 /// those that agents read most.
@@ -94,133 +86,8 @@ pub(crate) fn brief_for_user(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrie
     })
 }
 
-/// Pins a claim or a sentence to the brief, as only a parent or the user may do. Answers with the
-/// new brief.
-pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, Refusal> {
-    opening::refuse_unknown_caller(cx)?;
-    if let Pinning::Text(text) = what {
-        screen_text("the pin", text)?;
-    }
-    let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
-    decide::plan_and_commit(cx, &active, |tx, _| {
-        rates::admit_write(cx, tx)?;
-        refuse_childless(cx, tx, active.project)?;
-        let pin = plan_pin(cx, tx, active.project, what)?;
-        let planned = pin.map(|pin| Planned::private(Operation::Pinned(pin), &by));
-        Ok(Plan::of(planned.into_iter().collect(), ()))
-    })?;
-    shared_brief(cx)
-}
-
-/// What to pin; `None` if it is already pinned.
-fn plan_pin(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    project: ProjectId,
-    what: &Pinning,
-) -> Result<Option<BriefPin>, Refusal> {
-    let limits = &cx.engine.config.limits;
-    let lines = brief_for(cx, tx, project, None)?.reply.lines;
-    let pinned: Vec<String> = lines
-        .into_iter()
-        .filter(|line| line.pinned)
-        .map(|line| line.text)
-        .collect();
-    let (pin, line) = match what {
-        Pinning::Text(text) => {
-            let line = pin_text(text, &pinned, limits)?;
-            let pin = BriefPin {
-                digest: hex::encode(Sha256::digest(&line)),
-                text: Some(line.clone()),
-                lineage: None,
-            };
-            (pin, line)
-        }
-        Pinning::Engram(id) => {
-            let head = head_of(tx, project, &cx.visibility_in(project)?, id.0)?;
-            let pin = BriefPin {
-                lineage: Some(head.lineage_id),
-                ..BriefPin::default()
-            };
-            (pin, line_of_claim(cx, tx, project, &head)?)
-        }
-    };
-    if pinned.contains(&line) {
-        return Ok(None);
-    }
-    admit_pin(&line, &pinned, limits)?;
-    Ok(Some(pin))
-}
-
-/// The line for a claim in the brief.
-fn line_of_claim(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    project: ProjectId,
-    head: &Engram,
-) -> Result<String, Refusal> {
-    let first = StoredPin {
-        seq: 0,
-        agent: None,
-        lineage: Some(head.lineage_id),
-        text: None,
-    };
-    let lines = brief_for(cx, tx, project, Some(first))?.reply.lines;
-    let line = lines
-        .into_iter()
-        .find(|it| it.pinned && it.engram == Some(head.id));
-    line.map(|it| it.text).ok_or_else(|| {
-        Refusal::new(
-            Code::BudgetExceeded,
-            "the claim contains inline code, which a brief may not contain",
-            "Pin a sentence about it instead.",
-        )
-    })
-}
-
-/// Unpins a line of the brief. An agent unpins only its own. Answers with the new brief.
-pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
-    opening::refuse_unknown_caller(cx)?;
-    let (active, by) = (cx.active_project(true)?, author::author_of(cx, None)?);
-    decide::plan_and_commit(cx, &active, |tx, _| {
-        rates::admit_write(cx, tx)?;
-        let made = brief_for(cx, tx, active.project, None)?;
-        let pin = find_pin(&made, what)?;
-        if let Caller::Agent(agent) = cx.caller
-            && pin.agent.as_ref() != Some(agent)
-        {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                "that line was pinned by somebody else",
-                "Ask whoever pinned it, or the user, to unpin it.",
-            ));
-        }
-        Ok(Plan::of(
-            vec![Planned::private(Operation::Unpinned(pin.seq), &by)],
-            (),
-        ))
-    })?;
-    shared_brief(cx)
-}
-
-/// Refuses agents without children: only a parent or the user may pin.
-fn refuse_childless(cx: &Context<'_>, tx: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
-    let Caller::Agent(agent) = cx.caller else {
-        return Ok(());
-    };
-    if tx.family(project, FamilyOf::Parent(agent), 1)?.is_empty() {
-        Err(Refusal::new(
-            Code::ScopeDenied,
-            "only a parent or the user may pin to the brief",
-            "Report it to your parent in a message, or commit it as an engram.",
-        ))
-    } else {
-        Ok(())
-    }
-}
-
 /// The caller's brief; `first` is pinned before everything else.
-fn brief_for(
+pub(super) fn brief_for(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
@@ -358,7 +225,8 @@ pub(super) fn pinned_claims(
             None => None,
         };
         pinned.push(BriefLinePin {
-            order: pin.seq,
+            id: pin.seq,
+            order: pin.place,
             what,
             by,
         });
@@ -554,24 +422,4 @@ fn agent_and_children(
         near.sort_by(|one, two| (two.last_call, &one.handle).cmp(&(one.last_call, &two.handle)));
     }
     Ok(near)
-}
-
-/// The pin to remove: either named by its id, or found by a line of the brief.
-fn find_pin(made: &ComposedBrief, what: Unpinning) -> Result<&StoredPin, Refusal> {
-    let (id, said) = match what {
-        Unpinning::Pin { pin } => (Some(pin), format!("pin {pin} is not in the brief")),
-        Unpinning::Line(line) => {
-            let found = line.checked_sub(1).and_then(|at| made.reply.lines.get(at));
-            let said = format!("line {line} of the brief is not pinned");
-            (found.and_then(|it| it.pin), said)
-        }
-    };
-    let pin = made.pins.iter().find(|pin| Some(pin.seq) == id);
-    pin.ok_or_else(|| {
-        Refusal::new(
-            Code::NotFound,
-            said,
-            "Take the number of the line, or its id, from the brief; pinned lines come first.",
-        )
-    })
 }

@@ -6,5 +6,6 @@ pub(crate) mod hooks;
 pub(crate) mod message;
 pub(crate) mod pack;
 pub(crate) mod parent_message;
+pub(crate) mod pins;
 pub(crate) mod reached;
 pub(crate) mod send;

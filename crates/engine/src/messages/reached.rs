@@ -246,7 +246,7 @@ fn brief_of_new_lines(
             PinSubject::Claim(id) => found.iter().find(|it| it.id == *id).map(|it| it.seq),
             PinSubject::Text(_) => None,
         };
-        if is_new(of_claim.unwrap_or_default().max(pin.order))? {
+        if is_new(of_claim.unwrap_or_default().max(pin.id))? {
             new.push(pin);
         }
     }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use engram_model::{
-    Caller, Clues, Code, LocateReply, Pinning, ProjectId, Refusal, Request, Whereabouts,
-    shell_quoted,
+    Caller, Clues, Code, LocateReply, PinInstead, Pinnable, Pinning, ProjectId, Refusal, Request,
+    Whereabouts, shell_quoted,
 };
 use engram_pointers::Repo;
 use engram_store::ProjectWaiting;
@@ -176,7 +176,13 @@ fn changed_by(request: &Request) -> Option<String> {
         | Request::Redact(id)
         | Request::Repin(id)
         | Request::Reverify(id)
-        | Request::Pin(Pinning::Engram(id)) => id.to_string(),
+        | Request::Pin(
+            Pinning::Engram(id)
+            | Pinning::Instead(PinInstead {
+                what: Pinnable::Engram(id),
+                ..
+            }),
+        ) => id.to_string(),
         Request::Promote(promote) => promote.id.to_string(),
         Request::Reword(rewording) => rewording.id.to_string(),
         Request::Put(draft) => draft.corrects_lineage.clone()?,
@@ -197,7 +203,7 @@ fn changed_by(request: &Request) -> Option<String> {
         | Request::ChangeAgent(_)
         | Request::NextTurn(_)
         | Request::RequestDeref(_)
-        | Request::Pin(Pinning::Text(_))
+        | Request::Pin(Pinning::Text(_) | Pinning::Instead(_))
         | Request::Unpin(_)
         | Request::Send(_)
         | Request::Hook(_) => return None,

@@ -70,7 +70,9 @@ pub struct BriefCandidate {
 /// What a parent or the user pinned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefLinePin {
-    /// Its id, and its position among the pins: the lowest comes first.
+    /// Its id.
+    pub id: u64,
+    /// Its position among the pins: the lowest comes first.
     pub order: u64,
     /// What it is.
     pub what: PinSubject,
@@ -275,8 +277,8 @@ fn weight_of(claim: &BriefCandidate, now: Timestamp) -> i64 {
 fn pinned_lines(material: &BriefMaterial, claims: &[&BriefCandidate]) -> Vec<BriefLine> {
     let mut pins: Vec<&BriefLinePin> = material.pins.iter().collect();
     pins.sort_by_cached_key(|it| match &it.what {
-        PinSubject::Claim(id) => (it.order, id.to_string()),
-        PinSubject::Text(text) => (it.order, text.clone()),
+        PinSubject::Claim(id) => (it.order, it.id, id.to_string()),
+        PinSubject::Text(text) => (it.order, it.id, text.clone()),
     });
     let lines = pins.into_iter().filter_map(|pin| match &pin.what {
         PinSubject::Claim(id) => {
@@ -284,17 +286,17 @@ fn pinned_lines(material: &BriefMaterial, claims: &[&BriefCandidate]) -> Vec<Bri
             let line = claim_line(claim, BriefPart::Pin);
             Some(BriefLine {
                 pinned: true,
-                pin: Some(pin.order),
+                pin: Some(pin.id),
                 pinned_by: pin.by.clone(),
-                entry: Some(claim.entry.max(pin.order)),
+                entry: Some(claim.entry.max(pin.id)),
                 ..line
             })
         }
         PinSubject::Text(text) => Some(BriefLine {
             pinned: true,
-            pin: Some(pin.order),
+            pin: Some(pin.id),
             pinned_by: pin.by.clone(),
-            entry: Some(pin.order),
+            entry: Some(pin.id),
             ..text_line(quote::one_line(text, usize::MAX), BriefPart::Pin)
         }),
     });

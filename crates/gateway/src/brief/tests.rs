@@ -76,11 +76,13 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
     let full = BriefMaterial {
         pins: vec![
             BriefLinePin {
+                id: 1,
                 order: 2,
                 by: None,
                 what: PinSubject::Text("Ship on Friday.".to_owned()),
             },
             BriefLinePin {
+                id: 2,
                 order: 1,
                 by: None,
                 what: PinSubject::Claim(id(2)),
@@ -155,6 +157,7 @@ fn unverified_claims_of_others_stay_out_unless_pinned() {
         (None, false, true),
     ] {
         let pins = pinned.then_some(BriefLinePin {
+            id: 0,
             order: 0,
             by: None,
             what: PinSubject::Claim(id(1)),
@@ -397,6 +400,7 @@ fn pins_leave_room_and_are_all_said() {
             .iter()
             .enumerate()
             .map(|(at, text)| BriefLinePin {
+                id: at as u64,
                 order: at as u64,
                 by: None,
                 what: PinSubject::Text(text.clone()),
@@ -461,6 +465,7 @@ fn any_material() -> impl Strategy<Value = BriefMaterial> {
     ];
     let pins = prop::collection::vec(
         (0u64..9, pin).prop_map(|(order, what)| BriefLinePin {
+            id: order,
             order,
             what,
             by: None,

@@ -20,8 +20,10 @@ const LOOKED: usize = 8;
 /// A pin on a brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPin {
-    /// Its place in the journal, by which pins are ordered.
+    /// Its place in the journal, which is its id.
     pub seq: u64,
+    /// By which pins are ordered: the place in the journal of the pin that was here first.
+    pub place: u64,
     /// Who pinned it; `None` for the user.
     pub agent: Option<AgentId>,
     /// The claim; `None` for a line of text.
@@ -31,11 +33,14 @@ pub struct StoredPin {
 }
 
 impl Reader<'_> {
-    /// The pins of a project, oldest first.
+    /// The pins of a project, in order: the oldest first, and each in the place of the one that it
+    /// replaced.
     pub fn pins(&self, project: ProjectId) -> Result<Vec<StoredPin>> {
         let mut found = self.0.prepare_cached(
-            "SELECT pin.seq, pin.agent, pin.lineage, said.text
-             FROM pin LEFT JOIN said USING (seq) WHERE pin.project = ?1 ORDER BY pin.seq LIMIT ?2",
+            "SELECT pin.seq, pin.agent, pin.lineage, said.text,
+               coalesce(journal.body ->> '$.place', pin.seq) AS place
+             FROM pin JOIN journal USING (seq) LEFT JOIN said USING (seq)
+             WHERE pin.project = ?1 ORDER BY place, pin.seq LIMIT ?2",
         )?;
         let rows = found.query_map(params![project.to_string(), PINS], |row| {
             Ok((
@@ -43,12 +48,14 @@ impl Reader<'_> {
                 row.get::<_, Option<String>>(1)?,
                 row.get::<_, Option<String>>(2)?,
                 row.get(3)?,
+                row.get::<_, i64>(4)?,
             ))
         })?;
         rows.map(|row| {
-            let (seq, agent, lineage, text) = row?;
+            let (seq, agent, lineage, text, place) = row?;
             Ok(StoredPin {
                 seq: seq as u64,
+                place: place as u64,
                 agent: agent.map(AgentId),
                 lineage: lineage.as_deref().map(parse_id).transpose()?,
                 text,

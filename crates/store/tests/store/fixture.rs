@@ -352,6 +352,7 @@ fn operations_on_messages() -> Vec<Operation> {
             lineage: None,
             text: Some("Ship on Friday.".to_owned()),
             digest: "00".to_owned(),
+            place: Some(3),
         }),
         Operation::Pinned(BriefPin {
             lineage: Some(LineageId(Ulid(2))),

@@ -1,8 +1,9 @@
 //! The shared brief over real claims: what it shows, in whose words, and what is pinned to it.
 
+use engram_engine::Treatment;
 use engram_model::{
-    BriefPart, BriefReply, Caller, Code, Draft, EngramId, Kind, Pinning, PointerInput, Refusal,
-    Scope, Unpinning, ask,
+    BriefPart, BriefReply, Caller, Code, Draft, EngramId, Kind, PinInstead, Pinnable, Pinning,
+    PointerInput, Refusal, Scope, Unpinning, ask,
 };
 
 use crate::fixture::{Asked, Sandbox, USER, correction_of, draft, refused, scoped_draft};
@@ -19,6 +20,18 @@ impl Asked {
     fn pin_text(&self, who: &Caller, text: &str) -> Result<BriefReply, Refusal> {
         self.pin(who, Pinning::Text(text.to_owned()))
     }
+
+    /// Pins a text in the place of another pin. Returns its id.
+    fn pin_instead(&self, who: &Caller, pin: u64, text: &str) -> Result<u64, Refusal> {
+        let what = Pinnable::Text(text.to_owned());
+        let brief = self.pin(who, Pinning::Instead(PinInstead { pin, what }))?;
+        Ok(pin_id_of(&brief, text))
+    }
+}
+
+fn pin_id_of(brief: &BriefReply, text: &str) -> u64 {
+    let found = brief.lines.iter().find(|it| it.text == text);
+    found.unwrap().pin.unwrap()
 }
 
 fn draft_of_kind(kind: Kind, claim: &str) -> Draft {
@@ -301,4 +314,55 @@ fn what_a_brief_told_is_no_finding() {
         engine.put(&ada, draft("Retries of the ledger are bounded by 3.")),
         Code::Echo,
     );
+}
+
+/// New words for a pin, and a pin that is pinned again, are where the pin was: also after the tables
+/// are made from the journal again.
+#[test]
+fn a_pin_that_is_edited_or_pinned_again_stays_in_its_place() {
+    let engine = Sandbox::open_new();
+    let lead = engine.agent_in_role("lead", "architect", None);
+    engine.agent_in_role("ada", "programmer", Some(&lead));
+    let pins = || -> Vec<String> {
+        let brief = engine.brief(&USER);
+        let pinned = brief.lines.iter().take_while(|it| it.pinned);
+        pinned.map(|it| it.text.clone()).collect()
+    };
+    for text in ["One.", "Two.", "Three."] {
+        engine.pin_text(&USER, text).unwrap();
+    }
+    let two = pin_id_of(&engine.brief(&USER), "Two.");
+    let edited = engine.pin_instead(&USER, two, "Two, edited.").unwrap();
+    let again = engine.pin_instead(&USER, edited, "Two again.").unwrap();
+    assert_eq!(pins(), ["One.", "Two again.", "Three."]);
+    // The same words change nothing.
+    let head = engine.journal().head;
+    engine.pin_instead(&USER, again, "Two again.").unwrap();
+    assert_eq!(engine.journal().head, head);
+    // The words of another line: that one stays, and this one ends.
+    engine.pin_instead(&USER, again, "Three.").unwrap();
+    assert_eq!(pins(), ["One.", "Three."]);
+    // An unpinned line comes back to its place: undo.
+    engine.pin_instead(&USER, again, "Two.").unwrap();
+    assert_eq!(pins(), ["One.", "Two.", "Three."]);
+    let one = pin_id_of(&engine.brief(&USER), "One.");
+    let unpin = ask::Unpin(Unpinning::Pin { pin: one });
+    engine.0.ask(&USER, unpin).unwrap();
+    engine.pin_instead(&USER, one, "One.").unwrap();
+    let all = ["One.", "Two.", "Three."];
+    assert_eq!(pins(), all);
+    let three = pin_id_of(&engine.brief(&USER), "Three.");
+    refused(engine.pin_instead(&lead, three, "Mine."), Code::ScopeDenied);
+    refused(engine.pin_instead(&lead, one, "Mine."), Code::NotFound);
+    refused(engine.pin_instead(&USER, head + 99, "x"), Code::NotFound);
+    refused(
+        engine.pin_instead(&USER, three, "The key is AKIAIOSFODNN7EXAMPLQ."),
+        Code::SecretDetected,
+    );
+    let repaired = engine.0.doctor(Treatment {
+        rebuild: true,
+        ..Treatment::default()
+    });
+    assert!(repaired.unwrap().ok);
+    assert_eq!(pins(), all);
 }

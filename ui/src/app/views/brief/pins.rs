@@ -1,6 +1,6 @@
 //! Pins, unpins and edits lines of the brief.
 
-use engram_model::{BriefLine, BriefOf, Pinning, Refusal, Unpinning, ask};
+use engram_model::{BriefLine, BriefOf, PinInstead, Pinnable, Pinning, Refusal, Unpinning, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state::LineDraft;
@@ -38,13 +38,14 @@ pub(super) fn pin_or_unpin(app: App) {
         (Some(pin), _) => {
             let what = line
                 .engram
-                .map_or_else(|| Pinning::Text(line.text), Pinning::Engram);
+                .map_or_else(|| Pinnable::Text(line.text), Pinnable::Engram);
             change_pins(app, say::brief::UNPINNED_NOW, async move {
-                unpin(app, pin).await.map(|()| Some(pin_again(what)))
+                unpin(app, pin).await?;
+                Ok(Some(pin_back(pin, what)))
             });
         }
         (None, Some(id)) => change_pins(app, say::brief::PINNED_NOW, async move {
-            pin(app, Pinning::Engram(id)).await
+            pin(app, Pinnable::Engram(id)).await
         }),
         (None, None) => {
             let hint = say::brief::NOT_A_CLAIM_HINT;
@@ -74,11 +75,11 @@ pub(crate) fn pin_or_unpin_claim(app: App) {
             Ok(match line.and_then(|it| it.pin) {
                 Some(number) => {
                     unpin(app, number).await?;
-                    let undo = pin_again(Pinning::Engram(id));
+                    let undo = pin_back(number, Pinnable::Engram(id));
                     (say::brief::UNPINNED_NOW, Some(undo))
                 }
                 None => {
-                    let undo = pin(app, Pinning::Engram(id)).await?;
+                    let undo = pin(app, Pinnable::Engram(id)).await?;
                     (say::brief::PINNED_NOW, undo)
                 }
             })
@@ -142,11 +143,14 @@ pub(super) fn save_draft(app: App) {
         say::brief::EDITED
     };
     change_pins(app, done, async move {
-        // Pins the new words before unpinning the old ones, since the new ones may be refused.
-        let undo = pin(app, Pinning::Text(text.clone())).await?;
-        if let Some(old) = old.and_then(|it| it.pin) {
-            unpin(app, old).await?;
-        }
+        let new = text.clone();
+        let undo = match old.and_then(|it| Some((it.pin?, it.text))) {
+            Some((number, words)) => {
+                let new = pin_instead(app, number, Pinnable::Text(new)).await?;
+                new.map(|number| pin_back(number, Pinnable::Text(words)))
+            }
+            None => pin(app, Pinnable::Text(new)).await?,
+        };
         state::select_line(app, text);
         if is_new {
             // The field stays, so that words typed next run no command.
@@ -155,27 +159,44 @@ pub(super) fn save_draft(app: App) {
             app.views.brief.draft.set(None);
             room::go_to_list(app);
         }
-        Ok(undo.filter(|_| is_new))
+        Ok(undo)
     });
 }
 
 /// Pins; returns the undo, which unpins.
-async fn pin(app: App, what: Pinning) -> Result<Option<Undo>, Refusal> {
-    let reply = app.ask(ask::Pin(what.clone())).await?;
-    let is_it = |line: &&BriefLine| match &what {
-        Pinning::Engram(id) => line.engram == Some(*id),
-        Pinning::Text(text) => line.engram.is_none() && line.text == *text,
+async fn pin(app: App, what: Pinnable) -> Result<Option<Undo>, Refusal> {
+    let pinning = match what.clone() {
+        Pinnable::Engram(id) => Pinning::Engram(id),
+        Pinnable::Text(text) => Pinning::Text(text),
     };
-    let mut pinned = reply.lines.iter().filter(|it| it.pin.is_some());
-    let number = pinned.find(is_it).and_then(|it| it.pin);
+    let reply = app.ask(ask::Pin(pinning)).await?;
+    let number = pin_of(&reply.lines, &what);
     Ok(number.map(|number| undo_of(move |app| unpin(app, number))))
 }
 
-/// The undo of unpinning.
-fn pin_again(what: Pinning) -> Undo {
+/// Pins in the place of another pin; returns the id of the new pin.
+async fn pin_instead(app: App, pin: u64, what: Pinnable) -> Result<Option<u64>, Refusal> {
+    let sought = what.clone();
+    let instead = Pinning::Instead(PinInstead { pin, what });
+    let reply = app.ask(ask::Pin(instead)).await?;
+    Ok(pin_of(&reply.lines, &sought))
+}
+
+/// The id of the pin of this claim or text.
+fn pin_of(lines: &[BriefLine], what: &Pinnable) -> Option<u64> {
+    let is_it = |line: &&BriefLine| match what {
+        Pinnable::Engram(id) => line.engram == Some(*id),
+        Pinnable::Text(text) => line.engram.is_none() && line.text == *text,
+    };
+    let mut pinned = lines.iter().filter(|it| it.pin.is_some());
+    pinned.find(is_it)?.pin
+}
+
+/// The undo of unpinning or editing: pins what was there, in its place.
+fn pin_back(pin: u64, what: Pinnable) -> Undo {
     undo_of(move |app| {
         let what = what.clone();
-        async move { pin(app, what).await.map(|_| ()) }
+        async move { pin_instead(app, pin, what).await.map(|_| ()) }
     })
 }
 

@@ -3,11 +3,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use engram_model::{Code, Engram, EngramId, Filter, Pinning, Refusal, Request, Unpinning};
+use engram_model::{
+    Code, Engram, EngramId, Filter, PinInstead, Pinnable, Pinning, Refusal, Request, Unpinning,
+};
 use leptos::prelude::*;
 use serde_json::json;
 
-use super::{VIEW, state};
+use super::{VIEW, pins, state};
 use crate::{
     app::{
         gallery::made_up::engrams,
@@ -76,8 +78,7 @@ fn undo_pins_again_and_says_what_is_not_undone_before_it_goes_on() {
     assert!(stage.app.frame.toast.get_untracked().unwrap().undoes);
     assert!(stage.press("z"));
     stage.settle();
-    let again = Pinning::Text("Ship on Friday.".to_owned());
-    assert_eq!(stage.asked(), [Request::Pin(again)]);
+    assert_eq!(stage.asked(), [pin_of_line(7, "Ship on Friday.")]);
     assert_eq!(told().as_deref(), Some(say::notice::UNDONE));
     stage.app.frame.say_final("Done");
     assert!(stage.press("z"));
@@ -150,5 +151,43 @@ fn a_claim_that_is_pinned_is_unpinned_and_pinned_again_by_undo() {
     );
     assert!(stage.press("z"));
     stage.settle();
-    assert_eq!(stage.asked(), [Request::Pin(Pinning::Engram(id))]);
+    let what = Pinnable::Engram(id);
+    let again = Pinning::Instead(PinInstead { pin: 7, what });
+    assert_eq!(stage.asked(), [Request::Pin(again)]);
+}
+
+/// A text in the place of a pin.
+fn pin_of_line(pin: u64, text: &str) -> Request {
+    let what = Pinnable::Text(text.to_owned());
+    Request::Pin(Pinning::Instead(PinInstead { pin, what }))
+}
+
+fn line_pinned(pin: u64, text: &str) -> serde_json::Value {
+    json!({"text": text, "part": "pin", "pinned": true, "pin": pin, "pointers": []})
+}
+
+#[test]
+fn a_line_that_is_edited_stays_in_its_place_and_undo_brings_its_words_back() {
+    let stage = Stage::open(&VIEW, |request| match request {
+        Request::ShowBrief(_) => Ok(json!({"is": "shown", "with": {
+            "most_lines": 30, "most_tokens": 800, "tokens": 20,
+            "lines": [line_pinned(7, "Ship on Friday."), line_pinned(9, "Test first.")],
+        }})),
+        Request::Pin(_) => Ok(json!({"is": "brief", "with": {
+            "lines": [line_pinned(12, "Ship on Monday."), line_pinned(9, "Test first.")], "tokens": 0,
+        }})),
+        other => panic!("{other:?}"),
+    });
+    state::read(stage.app);
+    stage.settle();
+    stage.asked();
+    assert!(stage.press_shift("E"));
+    let draft = stage.app.views.brief.draft;
+    draft.update(|it| it.as_mut().unwrap().text = "Ship on Monday.".to_owned());
+    pins::save_draft(stage.app);
+    stage.settle();
+    assert_eq!(stage.asked()[0], pin_of_line(7, "Ship on Monday."));
+    assert!(stage.press("z"));
+    stage.settle();
+    assert_eq!(stage.asked()[0], pin_of_line(12, "Ship on Friday."));
 }
