@@ -71,9 +71,9 @@ pub use pointer::{
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
     AgentOpened, AgentRecord, AgentStatus, AgentsReply, AnswerQuality, AskedPair, Budget, Clues,
-    Delivered, Delivery, Dereferenced, FeedPage, Finding, ForgetReply, LocateReply, MAX_NEAR,
-    Meter, MetricsReply, NearClaim, NewsKind, NewsReply, NewsRow, NewsSince, NoteReply, Noticed,
-    Outcome, ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE,
+    Delivered, Delivery, Dereferenced, FeedPage, Finding, ForgetReply, Linkable, LocateReply,
+    MAX_NEAR, Meter, MetricsReply, NearClaim, NewsKind, NewsReply, NewsRow, NewsSince, NoteReply,
+    Noticed, Outcome, ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE,
     SampleReply, SearchReply, SentReply, SignOfLife, Spending, StatusReply, ValidReply,
     Whereabouts,
 };

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use engram_model::{
-    Caller, Clues, Code, LocateReply, PinInstead, Pinnable, Pinning, ProjectId, Refusal, Request,
-    Whereabouts, shell_quoted,
+    Caller, Clues, Code, Linkable, LocateReply, OperationKind, PinInstead, Pinnable, Pinning,
+    ProjectId, Refusal, Request, Whereabouts, shell_quoted,
 };
 use engram_pointers::Repo;
 use engram_store::ProjectWaiting;
@@ -32,13 +32,15 @@ const OPENED: usize = 300;
 
 /// Finds the repository that a clue leads to. Names nothing that the home does not know.
 pub(crate) fn locate_repository(cx: &Context<'_>, clues: &Clues) -> Result<LocateReply, Refusal> {
-    let project = match &clues.id {
-        Some(id) => project_of_id(cx, id)?,
+    let origin = match &clues.id {
+        Some(id) => origin_of_id(cx, id)?,
         None => None,
     };
-    if let Some(project) = project {
-        let found = Some(whereabouts_of(cx, project)?);
-        return Ok(LocateReply { found });
+    if let Some((project, kind)) = origin {
+        return Ok(LocateReply {
+            found: Some(whereabouts_of(cx, project)?),
+            names: kind.and_then(linkable),
+        });
     }
     if clues.remote.is_none() && clues.commit.is_none() {
         return Ok(LocateReply::default());
@@ -57,7 +59,7 @@ pub(crate) fn locate_repository(cx: &Context<'_>, clues: &Clues) -> Result<Locat
             is_here: true,
             is_gone: false,
         });
-        return Ok(LocateReply { found });
+        return Ok(LocateReply { found, names: None });
     }
     let known = cx
         .engine
@@ -72,7 +74,17 @@ pub(crate) fn locate_repository(cx: &Context<'_>, clues: &Clues) -> Result<Locat
             is_gone: false,
         })
     });
-    Ok(LocateReply { found })
+    Ok(LocateReply { found, names: None })
+}
+
+/// What an entry of this kind made, if a link can open it.
+fn linkable(kind: OperationKind) -> Option<Linkable> {
+    match kind {
+        OperationKind::Stored => Some(Linkable::Claim),
+        OperationKind::Conflicted | OperationKind::Proposed => Some(Linkable::Conflict),
+        OperationKind::Requested => Some(Linkable::Request),
+        _ => None,
+    }
 }
 
 /// The address of a repository's remote; `None` if it seems to hold a credential.
@@ -85,13 +97,17 @@ fn root_of(repo: &Repo) -> &Path {
     repo.workdir().unwrap_or(repo.common_dir())
 }
 
-fn project_of_id(cx: &Context<'_>, id: &str) -> Result<Option<ProjectId>, Refusal> {
+/// The project of what has this id, and the kind of the entry that made it.
+fn origin_of_id(
+    cx: &Context<'_>,
+    id: &str,
+) -> Result<Option<(ProjectId, Option<OperationKind>)>, Refusal> {
     let id = id.trim();
     // Ids may be typed in lower case.
     let id = id
         .parse::<ulid::Ulid>()
         .map_or_else(|_| id.to_owned(), |it| it.to_string());
-    cx.engine.store.read(|tx| Ok(tx.project_of_id(&id)?))
+    cx.engine.store.read(|tx| Ok(tx.origin_of_id(&id)?))
 }
 
 /// Where a project of this home was last seen.
@@ -148,7 +164,7 @@ pub(crate) fn refuse_elsewhere(cx: &Context<'_>, request: &Request) -> Result<()
     let Some(id) = changed_by(request).filter(|_| *cx.caller == Caller::User) else {
         return Ok(());
     };
-    let Some(project) = project_of_id(cx, &id)? else {
+    let Some((project, _)) = origin_of_id(cx, &id)? else {
         return Ok(());
     };
     let found = whereabouts_of(cx, project)?;

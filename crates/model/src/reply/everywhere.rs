@@ -41,7 +41,22 @@ pub struct LocateReply {
     /// The repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<Whereabouts>,
+    /// What the id in the clues names, if a link can open it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<Linkable>,
 }
+
+words!(
+    /// What an id names, of what a link opens.
+    Linkable {
+        /// A version of a claim.
+        Claim = "claim",
+        /// A conflict, or a possible one.
+        Conflict = "conflict",
+        /// A request to read more.
+        Request = "request",
+    }
+);
 
 /// Since when to report the news: after this place in the journal, and not before this time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -33,14 +33,19 @@ pub struct ProjectWaiting {
 }
 
 impl Reader<'_> {
-    /// The project of the version, event, conflict, request or grant with this id.
-    pub fn project_of_id(&self, id: &str) -> Result<Option<ProjectId>> {
-        let project: Option<String> = self
+    /// The project of the version, event, conflict, request or grant with this id, and the kind of
+    /// the entry that made it, unless only a newer build knows that kind.
+    pub fn origin_of_id(&self, id: &str) -> Result<Option<(ProjectId, Option<OperationKind>)>> {
+        let found: Option<(String, String)> = self
             .0
-            .prepare_cached("SELECT project FROM journal WHERE subject = ?1 LIMIT 1")?
-            .query_row([id], |row| row.get(0))
+            .prepare_cached(
+                "SELECT project, kind FROM journal WHERE subject = ?1 ORDER BY seq LIMIT 1",
+            )?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        project.map(|it| parse_id(&it)).transpose()
+        found
+            .map(|(project, kind)| Ok((parse_id(&project)?, kind.parse().ok())))
+            .transpose()
     }
 
     /// Where the projects were last seen, newest project first.

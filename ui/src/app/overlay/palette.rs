@@ -4,7 +4,7 @@
 use std::{ops::Range, sync::Arc, time::Duration};
 
 use engram_model::{
-    AnswerQuality, Engram, Filter, Recent, Search as SearchRequest, SearchReply, ask,
+    AnswerQuality, Engram, Filter, Linkable, Recent, Search as SearchRequest, SearchReply, ask,
 };
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
@@ -18,7 +18,8 @@ use crate::{
             Modal,
             settings::{self, SettingValue},
         },
-        reading, repositories,
+        reading,
+        repositories::{self, Named},
         state::App,
         views::{self, VIEWS, View, feed},
     },
@@ -45,8 +46,8 @@ enum PaletteEntry {
     Engram(Arc<Engram>),
     /// A search of all claims for these words.
     Search(String),
-    /// An `engram://` link, as it was pasted.
-    Link(String),
+    /// An `engram://` link, or an id of something that no search lists, as it was pasted.
+    Named(String, Named),
 }
 
 /// An entry that was found.
@@ -77,7 +78,7 @@ impl PaletteEntry {
             Self::Repository(repository) => &repository.name,
             Self::Engram(engram) => &engram.claim,
             Self::Search(words) => words,
-            Self::Link(link) => link,
+            Self::Named(pasted, _) => pasted,
         }
     }
 
@@ -88,7 +89,7 @@ impl PaletteEntry {
             Self::Repository(_) => Some(Icon::Repository),
             Self::Engram(engram) => Some(Icon::Of(engram.kind)),
             Self::Search(_) => Some(Icon::Search),
-            Self::Link(_) => Some(Icon::Chevron),
+            Self::Named(..) => Some(Icon::Chevron),
         }
     }
 
@@ -100,7 +101,12 @@ impl PaletteEntry {
             Self::Repository(_) => say::rail::OPEN_REPOSITORIES,
             Self::Engram(_) => say::sheet::CLAIMS,
             Self::Search(_) => say::sheet::ALL_CLAIMS,
-            Self::Link(_) => say::sheet::FOLLOW,
+            Self::Named(_, named) => match named.what {
+                None => say::sheet::FOLLOW,
+                Some(Linkable::Claim) => say::sheet::OPEN_CLAIM,
+                Some(Linkable::Conflict) => say::sheet::OPEN_CONFLICT,
+                Some(Linkable::Request) => say::sheet::OPEN_REQUEST,
+            },
         }
     }
 
@@ -124,18 +130,32 @@ impl PaletteEntry {
                 feed::show_filtered(app, &feed::VIEW, filter, true);
                 dom::focus(dom::LIST);
             }
-            Self::Link(link) => repositories::follow_link(app, link),
+            Self::Named(_, named) => repositories::follow_link(app, &named.link),
         }
     }
 }
 
 /// Finds views, commands, settings, background repositories and claims, each kind best first. The
-/// claims are those of the last answer of a search.
-fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<PaletteMatch> {
+/// claims are those of the last answer of a search; `named` is what the query names.
+fn find_entries(
+    app: App,
+    query: &str,
+    answer: Option<&SearchReply>,
+    named: Option<Named>,
+) -> Vec<PaletteMatch> {
+    let name = |named| {
+        let entry = PaletteEntry::Named(query.trim().to_owned(), named);
+        PaletteMatch::of(entry, Fit::default())
+    };
     if let Some(link) = repositories::as_link(query) {
-        let link = PaletteEntry::Link(link.to_owned());
-        return vec![PaletteMatch::of(link, Fit::default())];
+        let unknown = || Named {
+            link: link.to_owned(),
+            what: None,
+            elsewhere: None,
+        };
+        return vec![name(named.unwrap_or_else(unknown))];
     }
+    let named = named.filter(|it| !it.is_listed()).map(name);
     let fit = |entry: PaletteEntry| {
         let fit = fuzzy::fit(query, entry.text())?;
         Some(PaletteMatch::of(entry, fit))
@@ -180,7 +200,8 @@ fn find_entries(app: App, query: &str, answer: Option<&SearchReply>) -> Vec<Pale
         let words = PaletteEntry::Search(query.trim().to_owned());
         PaletteMatch::of(words, Fit::default())
     });
-    sorts.into_iter().flatten().chain(search).collect()
+    let found = named.into_iter().chain(sorts.into_iter().flatten());
+    found.chain(search).collect()
 }
 
 /// The claims of an answer. They rank above letters that are scattered in a title and below words
@@ -214,6 +235,8 @@ fn claims_of(answer: &SearchReply, query: &str) -> Vec<PaletteMatch> {
 struct Asked {
     query: RwSignal<String>,
     answer: RwSignal<Option<SearchReply>>,
+    /// What the query names: a link or an id.
+    named: RwSignal<Option<Named>>,
     /// The number of the last change, so that late answers are dropped.
     number: StoredValue<u64>,
     is_waiting: RwSignal<bool>,
@@ -224,12 +247,13 @@ impl Asked {
         Self {
             query: RwSignal::new(String::new()),
             answer: RwSignal::new(None),
+            named: RwSignal::new(None),
             number: StoredValue::new(0),
             is_waiting: RwSignal::new(false),
         }
     }
 
-    /// Takes what was typed, and searches claims for it once the person pauses.
+    /// Takes what was typed, and searches for it once the person pauses.
     fn ask(self, app: App, query: String) {
         let filter = Filter {
             text: query.clone(),
@@ -238,38 +262,51 @@ impl Asked {
         self.query.set(query);
         let number = self.number.get_value().wrapping_add(1);
         self.number.set_value(number);
+        self.named.set(None);
         let has_words =
             !filter.search_words().is_empty() && repositories::as_link(&filter.text).is_none();
         self.is_waiting.set(has_words);
         if !has_words {
-            return self.answer.set(None);
+            self.answer.set(None);
         }
-        let is_last = move || self.number.try_get_value() == Some(number);
+        if !has_words && !repositories::has_name(&filter.text) {
+            return;
+        }
         let search = move || {
-            let search = SearchRequest {
-                filter,
-                limit: Some(ENGRAMS),
-            };
-            spawn_local(async move {
-                let reply = app.ask(ask::Search(search)).await;
-                if !is_last() {
-                    return;
-                }
-                if let Err(refusal) = &reply {
-                    dom::log(&refusal.to_string());
-                }
-                self.answer.set(reply.ok().map(|it| *it));
-                self.is_waiting.set(false);
-            });
+            if self.is_last(number) {
+                spawn_local(self.search(app, filter, number));
+            }
         };
-        dom::run_later(
-            move || {
-                if is_last() {
-                    search()
-                }
-            },
-            PAUSE,
-        );
+        dom::run_later(search, PAUSE);
+    }
+
+    /// Whether nothing was typed since this change.
+    fn is_last(self, number: u64) -> bool {
+        self.number.try_get_value() == Some(number)
+    }
+
+    async fn search(self, app: App, filter: Filter, number: u64) {
+        let named = repositories::find_named(app, &filter.text).await;
+        if !self.is_last(number) {
+            return;
+        }
+        self.named.set(named);
+        if !self.is_waiting.get_untracked() {
+            return;
+        }
+        let search = SearchRequest {
+            filter,
+            limit: Some(ENGRAMS),
+        };
+        let reply = app.ask(ask::Search(search)).await;
+        if !self.is_last(number) {
+            return;
+        }
+        if let Err(refusal) = &reply {
+            dom::log(&refusal.to_string());
+        }
+        self.answer.set(reply.ok().map(|it| *it));
+        self.is_waiting.set(false);
     }
 }
 
@@ -288,7 +325,7 @@ fn Search(app: App) -> impl IntoView {
     let (asked, at) = (Asked::new(), RwSignal::new(0usize));
     let entries = move |_: Option<&Vec<PaletteMatch>>| {
         let answer = asked.answer.read();
-        find_entries(app, &asked.query.get(), answer.as_ref())
+        find_entries(app, &asked.query.get(), answer.as_ref(), asked.named.get())
     };
     let found = Memo::new_with_compare(entries, |_, _| true);
     let field = NodeRef::<html::Input>::new();
@@ -391,7 +428,11 @@ fn view_option(
         PaletteEntry::Setting(value) => value
             .is_chosen(app)
             .then(|| view! { <small>{say::settings::CHOSEN}</small> }.into_any()),
-        PaletteEntry::Search(_) | PaletteEntry::Link(_) => None,
+        PaletteEntry::Named(_, named) => named.elsewhere.as_deref().map(|name| {
+            view! { <small data-testid="palette-elsewhere">{words::visible(name)}</small> }
+                .into_any()
+        }),
+        PaletteEntry::Search(_) => None,
     };
     view! {
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()
@@ -414,7 +455,8 @@ pub(crate) fn keycaps(chord: &str) -> impl IntoView + use<> {
 mod tests {
     #![allow(clippy::panic, clippy::single_range_in_vec_init)]
 
-    use engram_model::{Change, Entry, FeedPage};
+    use engram_model::{Change, Entry, FeedPage, Request};
+    use serde_json::json;
 
     use super::*;
     use crate::app::{gallery::made_up::engrams, views::stage::Stage};
@@ -443,7 +485,7 @@ mod tests {
     fn settings_empty_views_and_the_answer_of_a_search_are_found() {
         let stage = Stage::open(&feed::VIEW, |other| panic!("{other:?}"));
         let found = |query: &str, answer: Option<&SearchReply>| -> Vec<String> {
-            let found = find_entries(stage.app, query, answer);
+            let found = find_entries(stage.app, query, answer, None);
             found.iter().map(|it| it.entry.text().to_owned()).collect()
         };
         for (query, want) in [
@@ -464,10 +506,60 @@ mod tests {
         let settings = found("settings", Some(&strong));
         assert!(settings[0].starts_with("Settings") && settings.contains(&claim));
         assert_ne!(found("oe", Some(&strong))[0], claim);
-        let marks = find_entries(stage.app, "how do retries back off", Some(&strong));
+        let marks = find_entries(stage.app, "how do retries back off", Some(&strong), None);
         assert_eq!(marks[0].marks, vec![0..3]);
         // A pasted link is opened, not searched for.
         let link = "engram://drift?remote=example.com/team/flask";
         assert_eq!(found(&format!(" {link} "), Some(&strong)), [link]);
+    }
+
+    const ELSEWHERE: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+    #[test]
+    fn an_id_of_another_repository_is_offered_with_its_name_and_leads_there() {
+        let stage = Stage::open_window(&feed::VIEW, |request| match request {
+            Request::Locate(clues) => {
+                let is_known = clues.id.as_deref() == Some(ELSEWHERE);
+                let found = json!({"name": "flask", "path": "/code/flask", "is_here": false});
+                let located = json!({"found": found, "names": "conflict"});
+                let located = if is_known { located } else { json!({}) };
+                Ok(json!({"is": "located", "with": located}))
+            }
+            Request::Search(_) => Err(engram_model::Refusal::new(
+                engram_model::Code::NotFound,
+                "nothing",
+                "",
+            )),
+            other => panic!("{other:?}"),
+        });
+        let asked = Asked::new();
+        let found = |query: &str| {
+            asked.ask(stage.app, query.to_owned());
+            let filter = Filter {
+                text: query.to_owned(),
+                ..Filter::default()
+            };
+            let number = asked.number.get_value();
+            spawn_local(asked.search(stage.app, filter, number));
+            stage.settle();
+            find_entries(stage.app, query, None, asked.named.get_untracked())
+        };
+        let link = format!("engram://conflicts/{ELSEWHERE}");
+        let lower = ELSEWHERE.to_lowercase();
+        for query in [ELSEWHERE, &lower, &link] {
+            let first = found(query).remove(0).entry;
+            let PaletteEntry::Named(_, named) = &first else {
+                panic!("{query}");
+            };
+            assert_eq!(named.elsewhere.as_deref(), Some("flask"), "{query}");
+            assert_eq!(named.link, link, "{query}");
+        }
+        assert!(matches!(
+            found("01ARZ3NDEKTSV4RRFFQ69G5FAW")[..],
+            [PaletteMatch {
+                entry: PaletteEntry::Search(_),
+                ..
+            }]
+        ));
     }
 }

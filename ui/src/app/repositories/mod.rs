@@ -1,6 +1,7 @@
 //! Which repository is in front, what the page knows about the others, and what other programs hand
 //! to the window. `pick.rs` is the choice of one.
 
+mod named;
 pub(super) mod pick;
 pub(super) mod start;
 #[cfg(all(test, feature = "gallery"))]
@@ -9,8 +10,8 @@ mod tests;
 use std::{collections::HashMap, time::Duration};
 
 use engram_model::{
-    Clues, Handed, ProjectId, ProjectStatus, Recent, Refusal, Reply, Request, StatusReply,
-    Whereabouts,
+    Clues, Handed, LocateReply, ProjectId, ProjectStatus, Recent, Refusal, Reply, Request,
+    StatusReply, Whereabouts,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -24,6 +25,8 @@ use crate::{
     route::Route,
     words::{self, say},
 };
+
+pub(crate) use named::{Named, find_named, has_name};
 
 /// How often news from a background repository is shown while a lot arrives.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -341,12 +344,16 @@ pub(crate) fn follow_link(app: App, link: &str) {
 
 /// Finds a repository of this home, whichever is in front.
 async fn locate(app: App, clues: Clues) -> Option<Whereabouts> {
+    ask_where(app, clues).await.found
+}
+
+async fn ask_where(app: App, clues: Clues) -> LocateReply {
     match app.backend().read(Request::Locate(clues)).await {
-        Ok(Reply::Located(reply)) => reply.found,
-        Ok(_) => None,
+        Ok(Reply::Located(reply)) => reply,
+        Ok(_) => LocateReply::default(),
         Err(refusal) => {
             dom::log(&refusal.to_string());
-            None
+            LocateReply::default()
         }
     }
 }

@@ -361,6 +361,9 @@ pub mod sheet {
     pub const CLAIMS: &str = "Claims";
     pub const ALL_CLAIMS: &str = "Search all claims for";
     pub const FOLLOW: &str = "Open the link";
+    pub const OPEN_CLAIM: &str = "Open the claim";
+    pub const OPEN_CONFLICT: &str = "Open the conflict";
+    pub const OPEN_REQUEST: &str = "Open the request";
     pub const NOTHING: &str = "No results";
     pub const FIND_SHORTCUT: &str = "Find a shortcut…";
 }

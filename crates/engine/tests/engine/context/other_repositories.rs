@@ -3,8 +3,8 @@
 use std::fs;
 
 use engram_model::{
-    Clues, Code, Commit, NewsKind, NewsSince, Pinning, Refusal, Request, Rewording, Settle,
-    Whereabouts, ask,
+    Clues, Code, Commit, Linkable, NewsKind, NewsSince, PinInstead, Pinnable, Pinning, Refusal,
+    Request, Rewording, Settle, Whereabouts, ask,
 };
 
 use crate::fixture::{
@@ -46,6 +46,10 @@ fn a_claim_of_another_repository_is_read_and_not_changed() {
     let lower = by_id(&id.to_string().to_lowercase());
     assert_eq!(locate(&here, lower), locate(&here, by_id(&id)));
     assert!(locate(&there, by_id(&conflict)).unwrap().is_here);
+    let names = |id: Clues| here.0.ask(&USER, ask::Locate(id)).unwrap().names;
+    assert_eq!(names(by_id(&id)), Some(Linkable::Claim));
+    assert_eq!(names(by_id(&conflict)), Some(Linkable::Conflict));
+    assert_eq!(names(by_id(&"nothing")), None);
     assert_eq!(here.get(&USER, id).unwrap().id, id);
     let hint = format!("--repo {}", path.display());
     let changes = [
@@ -55,6 +59,10 @@ fn a_claim_of_another_repository_is_read_and_not_changed() {
         Request::Repin(id),
         Request::Reverify(id),
         Request::Pin(Pinning::Engram(id)),
+        Request::Pin(Pinning::Instead(PinInstead {
+            pin: 1,
+            what: Pinnable::Engram(id),
+        })),
         Request::Promote(engram_model::Promote { id, scope: None }),
         Request::Reword(Box::new(Rewording {
             dropped: Vec::new(),

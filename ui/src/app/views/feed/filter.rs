@@ -1,7 +1,7 @@
 //! The filter of the list: words, chips that can be removed, and the values with their counts.
 
 use engram_model::{Facets, Filter};
-use leptos::{ev, prelude::*};
+use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
     app::{
@@ -35,6 +35,17 @@ pub(super) fn clear_filter(app: App) {
     state::set_filter(app, all, true);
 }
 
+/// Opens what an id in the search names, unless the list shows it.
+fn open_named(app: App, typed: String) {
+    spawn_local(async move {
+        let named = repositories::find_named(app, &typed).await;
+        if let Some(named) = named.filter(|it| !it.is_listed()) {
+            refilter(app, |it| it.text.clear(), true);
+            repositories::follow_link(app, &named.link);
+        }
+    });
+}
+
 #[component]
 pub(crate) fn FilterBar() -> impl IntoView {
     let app = App::here();
@@ -50,6 +61,8 @@ pub(crate) fn FilterBar() -> impl IntoView {
             if let Some(link) = repositories::as_link(&typed) {
                 refilter(app, |it| it.text.clear(), true);
                 repositories::follow_link(app, link);
+            } else if event.key() == "Enter" {
+                open_named(app, typed);
             }
         }
         _ => {}
