@@ -351,7 +351,8 @@ pub struct Rewording {
     pub id: EngramId,
     /// The new words.
     pub claim: String,
-    /// The evidence that was edited or deleted, as the user saw it. Any other keeps its pin.
+    /// The evidence that was edited or deleted, as the user saw it. If any of it is pinned anew, so is
+    /// evidence that says the same there; any other keeps its pin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenEvidence>,
     /// The pointers, as stored, that do not show the new words, which the new version leaves out; at

@@ -14,8 +14,9 @@ use crate::{
     context::Context,
 };
 
-/// Stores the new words. Evidence that the user saw edited is pinned as it is now; evidence that
-/// the user saw deleted or dropped is left out. Without any evidence left, the claim points to the event of
+/// Stores the new words. Evidence that the user saw edited is pinned as it is now, and with it the
+/// evidence that still says the same, so that the claim rests on one state of the repository.
+/// Evidence that the user saw deleted or dropped is left out. Without any evidence left, the claim points to the event of
 /// making it.
 pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<PutReply, Refusal> {
     let engram = read::find_version(cx, rewording.id)?;
@@ -28,6 +29,7 @@ pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<Put
     }
     refuse_dropping(&engram.pointers, &rewording.dropped)?;
     let found = repin_pointers(cx, &engram)?;
+    let is_repinned = rewording.seen.iter().any(|it| it.digest.is_some());
     let mut pointers = Vec::with_capacity(found.len());
     for ((found, pinned), kept) in found.into_iter().zip(&engram.pointers).zip(draft.pointers) {
         let text = pinned.to_string();
@@ -36,6 +38,10 @@ pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<Put
         }
         let seen = rewording.seen.iter().find(|it| it.pointer == text);
         match (seen.map(|it| it.digest.as_deref()), found) {
+            (None, Ok(now)) if is_repinned && is_same_text(cx, &now, pinned) => {
+                let digest = pinned.digest.clone();
+                pointers.push(Pointer { digest, ..now }.into());
+            }
             (None, _) => pointers.push(kept),
             (Some(None), Err(_)) => {}
             (Some(Some(digest)), Ok(mut now)) => {
@@ -73,6 +79,16 @@ fn refuse_dropping(pointers: &[Pointer], dropped: &[String]) -> Result<(), Refus
         ));
     }
     Ok(())
+}
+
+/// Whether evidence says the same at its new address as at the one that it was pinned to.
+fn is_same_text(cx: &Context<'_>, now: &Pointer, pinned: &Pointer) -> bool {
+    let digest_of = |pointer: &Pointer| {
+        let shelf = cx.shelf(cx.known_project()?)?;
+        Ok::<_, Refusal>(resolve(cx.repo()?, &shelf, pointer)?.pointer.digest)
+    };
+    let digest = pinned.digest.as_ref();
+    digest.is_some() && digest_of(now).is_ok_and(|it| it.as_ref() == digest)
 }
 
 /// Refuses a pointer to lines that are not those that the user saw.

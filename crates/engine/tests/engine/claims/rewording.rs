@@ -140,6 +140,47 @@ fn a_correction_drops_evidence_that_no_longer_shows_it() {
     );
 }
 
+/// A source that says what it said is pinned to the commit of the one that changed. One that changed
+/// too, and that nobody looked at, keeps its pin.
+#[test]
+fn a_correction_pins_unchanged_evidence_to_the_same_commit() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    let tree = Tree(sandbox.path("repo"));
+    fs::write(tree.0.join("second.txt"), "one\ntwo\nthree\n").unwrap();
+    tree.git(&["add", "."]);
+    tree.git(&["commit", "-qm", "a second source"]);
+    for (with, is_unchanged) in [("zero\none\ntwo", true), ("zero\none\nnew", false)] {
+        let both = Draft {
+            pointers: vec![
+                PointerInput::Text(SPAN.to_owned()),
+                PointerInput::Text("repo:second.txt#L2@HEAD".to_owned()),
+            ],
+            ..draft("The value is 42.")
+        };
+        let id = at.put(&USER, both).unwrap().id;
+        tree.replace("src/lib.rs", "value_42", "fresh_42");
+        tree.replace("second.txt", "one\ntwo", with);
+        tree.git(&["commit", "-qam", "another value"]);
+        let (seen, _) = seen_now(&at, id);
+        let corrected = reword(&at, id, &[seen]).unwrap();
+        let pins: Vec<String> = corrected
+            .pointers
+            .iter()
+            .map(|it| it.to_string().split('@').nth(1).unwrap().to_owned())
+            .collect();
+        assert_eq!(pins[0] == pins[1], is_unchanged, "{pins:?}");
+        let standing = health_of(&at, corrected.id).standing;
+        assert_eq!(standing == Evidence::Holds, is_unchanged);
+        let label = corrected.pointers[1].label();
+        assert_eq!(label.contains("L3"), is_unchanged, "{label}");
+        at.forget(&USER, corrected.id).unwrap();
+        tree.replace("src/lib.rs", "fresh_42", "value_42");
+        fs::write(tree.0.join("second.txt"), "one\ntwo\nthree\n").unwrap();
+        tree.git(&["commit", "-qam", "as before"]);
+    }
+}
+
 #[test]
 fn a_correction_of_a_claim_whose_evidence_is_gone_ends_its_drift() {
     let sandbox = Sandbox::new();
