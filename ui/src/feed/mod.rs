@@ -423,6 +423,8 @@ impl EngramList {
                 How::Merge => State::Merged,
                 _ => State::Lost,
             }
+        } else if self.was_taken_back(engram) {
+            State::Undone
         } else if engram.valid_until.is_some() {
             State::Forgotten
         } else if is_over(engram.recorded_at, engram.expires_at, now) {

@@ -16,7 +16,12 @@ impl EngramList {
         let is_wanted = self.ranked.is_some()
             || self.filter.ended == Some(true)
             || self.filter.held_at.is_some();
-        !is_wanted && ended_soon(engram) && self.is_undone(engram)
+        !is_wanted && self.was_taken_back(engram)
+    }
+
+    /// Whether the person wrote it and soon took it back.
+    pub(super) fn was_taken_back(&self, engram: &Engram) -> bool {
+        ended_soon(engram) && self.is_undone(engram)
     }
 
     /// Whether nothing came of it: of an addition, but its end; of a correction, but the version
@@ -117,7 +122,15 @@ mod tests {
             ended: Some(true),
             ..Filter::default()
         };
-        assert_eq!(listed(vec![engram(1, "user", &soon)], ended), [1]);
+        let mut feed = EngramList::default();
+        let late = json!({"valid_until": "2026-11-20T12:00:00Z"});
+        let all = [engram(3, "user", &soon), engram(2, "ada", &soon)];
+        let all: Vec<Engram> = all.into_iter().chain([engram(1, "user", &late)]).collect();
+        feed.load(page_of(all.clone()), ended);
+        assert_eq!(feed.iter().count(), 3);
+        let states = all.iter().map(|it| feed.state(it, it.recorded_at));
+        let want = [State::Undone, State::Forgotten, State::Forgotten];
+        assert_eq!(states.collect::<Vec<_>>(), want);
     }
 
     #[test]
@@ -141,7 +154,7 @@ mod tests {
         feed.load(page, Filter::default());
         assert_eq!(feed.iter().map(|it| it.seq).collect::<Vec<_>>(), [0]);
         let state = feed.state(&undone(), undone().recorded_at);
-        assert_eq!(state, State::Forgotten, "it is not replaced");
+        assert_eq!(state, State::Undone, "it is not replaced");
         let all = |third: Engram| listed(vec![third, undone(), old()], Filter::default());
         assert_eq!(all(restored(1)), [3, 1]);
         assert_eq!(

@@ -46,6 +46,8 @@ pub enum State {
     Expired,
     /// Its window was closed.
     Forgotten,
+    /// Who wrote it soon took it back.
+    Undone,
     /// A verdict on a conflict chose the other claim.
     Lost,
     /// A verdict on a conflict replaced both claims with one.
@@ -67,6 +69,7 @@ impl State {
             Self::Replaced => Some(say::state::REPLACED),
             Self::Expired => Some(say::state::EXPIRED),
             Self::Forgotten => Some(say::state::FORGOTTEN),
+            Self::Undone => Some(say::state::UNDONE),
             Self::Lost => Some(say::state::LOST),
             Self::Merged => Some(say::state::MERGED),
             Self::Redacted => Some(say::state::REDACTED),

@@ -213,6 +213,7 @@ pub mod state {
     pub const REPLACED: &str = "replaced";
     pub const EXPIRED: &str = "expired";
     pub const FORGOTTEN: &str = "forgotten";
+    pub const UNDONE: &str = "undone";
     pub const LOST: &str = "lost a conflict";
     pub const MERGED: &str = "merged";
     pub const REDACTED: &str = "redacted";
