@@ -417,6 +417,7 @@ const LEADS: &[(&str, &[&str])] = &[
             "overlay/steps.rs",
             "reading/detail.rs",
             "reading/history.rs",
+            "repositories/named.rs",
             "views/agents/timeline.rs",
             "views/today/state.rs",
         ],
@@ -427,7 +428,10 @@ const LEADS: &[(&str, &[&str])] = &[
         &["act.rs", "reading/detail.rs", "views/today/state.rs"],
     ),
     ("knowledge", &["act.rs", "reading/history.rs"]),
-    ("requests", &["views/today/state.rs"]),
+    (
+        "requests",
+        &["repositories/named.rs", "views/today/state.rs"],
+    ),
 ];
 
 /// A view has a folder, and at most three lines in `views/mod.rs`: its module, its place in the

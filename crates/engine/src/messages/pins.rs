@@ -2,8 +2,8 @@
 
 use engram_gateway::{admit_pin, pin_text};
 use engram_model::{
-    BriefLine, BriefReply, Caller, Code, Engram, Operation, Pinnable, Pinning, ProjectId, Refusal,
-    Unpinning, operation::BriefPin,
+    AgentId, BriefLine, BriefReply, Caller, Code, Engram, Operation, Pinnable, Pinning, ProjectId,
+    Refusal, Unpinning, operation::BriefPin,
 };
 use engram_store::{FamilyOf, Reader, StoredPin};
 use sha2::{Digest, Sha256};
@@ -131,13 +131,11 @@ impl EarlierPin {
         }
         let entries = tx.journal_after(id.saturating_sub(1), 1)?;
         let entry = entries.first().filter(|it| it.seq == id);
-        let entry = entry.filter(|it| {
-            let is_own = match cx.caller {
-                Caller::Agent(agent) => it.agent.as_ref() == Some(agent),
-                Caller::User => true,
-            };
-            is_own && it.project == project
-        });
+        let is_own = |by: &Option<AgentId>| match cx.caller {
+            Caller::Agent(agent) => by.as_ref() == Some(agent),
+            Caller::User => true,
+        };
+        let entry = entry.filter(|it| is_own(&it.agent) && it.project == project);
         match entry.map(|it| it.operation()).transpose()?.flatten() {
             Some(Operation::Pinned(pin)) => Ok(Self {
                 place: pin.place.unwrap_or(id),
