@@ -137,8 +137,7 @@ pub(super) struct Party<'a> {
     hit: Hit<'a>,
     pub(super) times: Vec<Duration>,
     pub(super) hits: usize,
-    /// Which answers are counted.
-    pub(super) is_hit: Vec<bool>,
+    pub(super) answers: Vec<Value>,
 }
 
 impl<'a> Party<'a> {
@@ -155,7 +154,7 @@ impl<'a> Party<'a> {
             hit: Box::new(|_, _| false),
             times: Vec::new(),
             hits: 0,
-            is_hit: Vec::new(),
+            answers: Vec::new(),
         }
     }
 
@@ -168,9 +167,8 @@ impl<'a> Party<'a> {
     fn call(&mut self, n: usize) -> Result<()> {
         let answer = self.client.call(self.tool, (self.arguments)(n))?;
         self.times.push(answer.took);
-        let is_hit = (self.hit)(n, &answer.result);
-        self.hits += usize::from(is_hit);
-        self.is_hit.push(is_hit);
+        self.hits += usize::from((self.hit)(n, &answer.result));
+        self.answers.push(answer.result);
         Ok(())
     }
 }

@@ -235,14 +235,16 @@ impl MeaningBench<'_> {
     ) -> Result<usize> {
         let mut parties = clients.map(|client| {
             Party::new(client, "engram_commit", |n| self.commit_arguments(n, count))
-                .wants(|_, answer| answer["structuredContent"]["near"].is_object())
+                .wants(|_, answer| tells_near(answer))
         });
         call_in_turn(0..CALLS, &mut parties)?;
         let [ours, others] = parties;
         ensure!(ours.hits > 0, "no commit was told of a near claim");
         let without_near = |times: &[Duration]| -> Vec<Duration> {
-            let told = times.iter().zip(&ours.is_hit);
-            told.filter(|it| !it.1).map(|it| *it.0).collect()
+            let told = times.iter().zip(&ours.answers);
+            told.filter(|it| !tells_near(it.1))
+                .map(|it| *it.0)
+                .collect()
         };
         let silent = [&ours.times, &others.times].map(|it| without_near(it));
         for (what, times, others, bar) in [
@@ -257,7 +259,26 @@ impl MeaningBench<'_> {
             print_row(what, times, (baseline, others), 0.5, None);
             print_row(what, times, (baseline, others), 0.95, bar);
         }
+        self.print_found(count, &ours.answers);
         Ok(ours.hits)
+    }
+
+    /// Prints how many of the contradicted claims the replies name: as near, or in a conflict.
+    fn print_found(&self, count: usize, answers: &[Value]) {
+        let (mut of, mut shown, mut found) = (0, 0, 0);
+        for (n, answer) in answers.iter().enumerate() {
+            if self.sentences.contradicts(n, count) {
+                let claim = self.sentences.claim(self.sentences.about(n, count));
+                of += 1;
+                shown += usize::from(shows(answer, &claim));
+                found += usize::from(finds(answer, &claim));
+            }
+        }
+        print_figure(
+            "contradicted claims that are shown; found by the rules",
+            &format!("{shown}; {found} of {of}"),
+            "",
+        );
     }
 
     /// Starts servers of both builds in turn, and asks each a question.
@@ -398,4 +419,22 @@ impl MeaningBench<'_> {
 fn pointer(n: usize) -> String {
     let line = 1 + n % 46;
     format!("repo:src/file0.rs#L{line}-L{}@HEAD", line + 3)
+}
+
+fn tells_near(answer: &Value) -> bool {
+    answer["structuredContent"]["near"].is_object()
+}
+
+/// Whether the reply to a commit shows a claim as near.
+fn shows(answer: &Value, claim: &str) -> bool {
+    let near = answer["structuredContent"]["near"]["claims"].as_object();
+    let mut lines = near.into_iter().flatten();
+    lines.any(|it| it.1.as_str().is_some_and(|it| it.starts_with(claim)))
+}
+
+/// Whether the reply to a commit names a claim in a conflict.
+fn finds(answer: &Value, claim: &str) -> bool {
+    let findings = answer["structuredContent"]["findings"].as_array();
+    let mut findings = findings.into_iter().flatten();
+    findings.any(|it| it["what"] == "conflict" && it["claim"] == claim)
 }

@@ -15,6 +15,8 @@ const SYLLABLES: [&str; 12] = [
 
 pub(super) struct Sentences {
     pairs: Vec<[String; 2]>,
+    /// Which pairs contradict each other.
+    contradict: Vec<bool>,
     /// In how many pairs each word is, in lower case.
     having: HashMap<String, usize>,
 }
@@ -23,13 +25,14 @@ impl Sentences {
     pub(super) fn read(root: &Path) -> Result<Self> {
         let file = root.join("crates/consistency/tests/claims/strangers.jsonl");
         let text = fs::read_to_string(&file).with_context(|| format!("no {}", file.display()))?;
-        let pair = |line: &str| -> Result<[String; 2]> {
+        let (mut pairs, mut contradict) = (Vec::new(), Vec::new());
+        for line in text.lines() {
             let pair: Value = serde_json::from_str(line)?;
             let side = |name: &str| pair[name].as_str().map(str::to_owned);
             let both = side("a").zip(side("b"));
-            both.map(<[String; 2]>::from).context("no sentence")
-        };
-        let pairs = text.lines().map(pair).collect::<Result<Vec<_>>>()?;
+            pairs.push(both.map(<[String; 2]>::from).context("no sentence")?);
+            contradict.push(pair["label"] == "contradiction");
+        }
         let mut having = HashMap::new();
         for pair in &pairs {
             let words = pair.iter().flat_map(|it| words_of(it));
@@ -40,7 +43,11 @@ impl Sentences {
                 *having.entry(word).or_default() += 1;
             }
         }
-        Ok(Self { pairs, having })
+        Ok(Self {
+            pairs,
+            contradict,
+            having,
+        })
     }
 
     /// Returns the nth claim of a filled home, in the words of one author, so that none contradicts
@@ -62,6 +69,11 @@ impl Sentences {
         let (which, system) = (n * 7 % of, n * 31 % count.div_ceil(of));
         let place = system * of + which;
         if place < count { place } else { which }
+    }
+
+    /// Whether the nth new claim contradicts the claim that it is about.
+    pub(super) fn contradicts(&self, n: usize, count: usize) -> bool {
+        self.contradict[self.about(n, count) % self.pairs.len()]
     }
 
     /// Returns a question about the nth claim: every second one is in the words of the other author.
