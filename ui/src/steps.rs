@@ -211,12 +211,12 @@ fn storing(
 
 /// Whether the person did it, perhaps in the name of an agent; what the engine itself does has no
 /// agent either.
-fn is_persons(entry: &Entry) -> bool {
+pub(crate) fn is_persons(entry: &Entry) -> bool {
     entry.agent.is_none() && entry.by != ENGINE
 }
 
 /// Whether an entry of the person names no agent.
-fn is_in_own_name(entry: &Entry) -> bool {
+pub(crate) fn is_in_own_name(entry: &Entry) -> bool {
     ["", "user"].contains(&entry.by.as_str())
 }
 

@@ -52,7 +52,7 @@ fn answer_each(
     }
     // The exit code says only that the batch ran (docs/design.md), and the answers may be in a file.
     if refused > 0 && io::stderr().is_terminal() {
-        out::print_error_line(&format!("{refused} of {lines} lines were refused."));
+        out::print_error_line(&format!("Refused: {refused} of {lines} lines."));
     }
     input.check_end()
 }

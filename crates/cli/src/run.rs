@@ -101,7 +101,7 @@ fn answer_verb(cli: &Cli, verb: &Verb) -> Result<ExitCode, Refusal> {
         is_silent: json,
     };
     if matches!(request, Request::Explain(_)) && !json && person_is_there() {
-        out::print_error_line("Asking the language model. It may take a minute.");
+        out::print_error_line("This may ask the language model, which can take a minute.");
     }
     let reply = elsewhere.answer(&engine, &caller, request)?;
     match (verb, &reply) {

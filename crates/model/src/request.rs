@@ -351,8 +351,8 @@ pub struct Rewording {
     pub id: EngramId,
     /// The new words.
     pub claim: String,
-    /// The evidence that was edited or deleted, as the user saw it. If any of it is pinned anew, so is
-    /// evidence that says the same there; any other keeps its pin.
+    /// The evidence that was edited or deleted, as the user saw it. If any of it is pinned again, so is
+    /// evidence whose text is unchanged; all other evidence keeps its pin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenEvidence>,
     /// The pointers, as stored, that do not show the new words, which the new version leaves out; at
@@ -428,7 +428,7 @@ pub enum Pinning {
     Instead(PinInstead),
 }
 
-/// What to pin in the place of another pin, which ends if it was not unpinned already.
+/// What to pin in the place of another pin, which ends, unless it was already unpinned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PinInstead {
@@ -438,7 +438,7 @@ pub struct PinInstead {
     pub what: Pinnable,
 }
 
-/// What a line of the brief can be pinned from.
+/// What can be pinned as a line of the brief.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pinnable {

@@ -3,6 +3,7 @@
 
 mod ranked;
 mod taken_back;
+mod unlisted;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -15,7 +16,7 @@ use engram_model::{
 };
 use jiff::Timestamp;
 
-pub use self::ranked::Ranked;
+pub use self::{ranked::Ranked, unlisted::last_unlisted_change};
 use crate::words::State;
 
 /// The most engrams that stay in memory; others are loaded again when scrolled to.

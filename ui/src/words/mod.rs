@@ -46,7 +46,7 @@ pub enum State {
     Expired,
     /// Its window was closed.
     Forgotten,
-    /// Who wrote it soon took it back.
+    /// Its author, the person, soon took it back.
     Undone,
     /// A verdict on a conflict chose the other claim.
     Lost,

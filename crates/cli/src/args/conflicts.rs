@@ -20,7 +20,7 @@ pub(crate) struct ConflictListArgs {
     /// Only this topic and those below it
     #[arg(long)]
     pub(crate) topic: Option<String>,
-    /// open, resolved, dismissed, closed or all of these; possible: pairs that may conflict [default: open]
+    /// open, resolved, dismissed, closed, all (of these) or possible (pairs that may conflict) [default: open]
     #[arg(long)]
     pub(crate) status: Option<Listed>,
     /// high, medium or low: this or worse [default: all; high with --gate]

@@ -41,8 +41,9 @@ const YOUNG: f32 = 100.0;
 const FREQUENT: f32 = 300.0;
 /// The rank of the rarest pieces.
 const RAREST: f32 = 29_528.0;
-/// How much closer a claim can be than its sketch says, since a sketch weighs words without a home.
-const SKETCHY: f32 = 0.25;
+/// By how much the exact closeness may exceed that of a sketch, which weighs words as they weigh in
+/// general.
+const SKETCH_ERROR: f32 = 0.25;
 
 /// What a claim is about: its words, without values.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +106,7 @@ pub struct Sought<'g> {
     /// The highest weight that a word can have.
     most: f32,
     meaning: [f32; COLUMNS],
+    sketch: ClaimSketch,
 }
 
 impl<'g> Sought<'g> {
@@ -125,6 +127,7 @@ impl<'g> Sought<'g> {
         let words = gist.words.iter().zip(weights.iter().copied());
         Self {
             meaning: meaning(words),
+            sketch: ClaimSketch::of_gist(gist),
             gist,
             weights,
             most,
@@ -162,9 +165,8 @@ impl<'g> Sought<'g> {
         self.add_up(shared, there.len(), closeness, model.is_some())
     }
 
-    /// The most that [`Sought::nearness_by`] can be for a claim that was not read, but of which its
-    /// sketch is known or its closeness by a model. `shared` is at least the weight of the words that
-    /// both have.
+    /// An upper bound of [`Sought::nearness_by`] for a claim that was not read, from its sketch or its
+    /// closeness by a model. `shared` must be at least the weight of the words that both have.
     pub fn nearness_at_most(
         &self,
         shared: f32,
@@ -172,7 +174,12 @@ impl<'g> Sought<'g> {
         model: Option<f32>,
     ) -> f32 {
         let by_table = || match sketch {
-            Some(sketch) => self.closeness_to(sketch.directions()) + SKETCHY,
+            // A word that most claims of this home have counts for less here than in sketches.
+            Some(sketch) => {
+                let in_general = self.sketch.closeness(sketch);
+                let closeness = in_general.max(self.closeness_to(sketch.directions()));
+                (closeness + SKETCH_ERROR).min(1.0)
+            }
             None => 1.0,
         };
         let closeness = model.unwrap_or_else(by_table);

@@ -23,7 +23,11 @@ impl ClaimSketch {
     /// Sketches a claim or a question. Words weigh what they weigh in general, so that a sketch does
     /// not depend on the home.
     pub fn of(text: &str) -> Self {
-        let gist = Gist::of(text);
+        Self::of_gist(&Gist::of(text))
+    }
+
+    /// Sketches what was read of a text.
+    pub fn of_gist(gist: &Gist) -> Self {
         let words = gist.words.iter().map(|it| (it, it.rarity));
         Self {
             words: gist.words.len().min(usize::from(u8::MAX)) as u8,

@@ -147,10 +147,11 @@ pub fn reads_other_words(claim: &Claim) -> bool {
     other_words::may_be_compared(claim)
 }
 
-/// Whether two claims share as many words as these rules need at least. It takes a fraction of the
-/// work of reading the claims.
-pub fn may_differ_in_other_words(a: &Gist, b: &Gist) -> bool {
-    other_words::share_enough(a, b)
+/// Whether the rules for other words may find anything between two claims, each a text and its gist.
+/// Far cheaper than reading the claims for the rules.
+pub fn may_differ_in_other_words(a: (&str, &Gist), b: (&str, &Gist)) -> bool {
+    let denies = |it: (&str, &Gist)| other_words::may_deny(it.0);
+    other_words::share_enough(a.1, b.1) || denies(a) || denies(b)
 }
 
 /// Confidence that two claims say the same in other words, 0 to 1; `None` if one says more or less.

@@ -160,12 +160,23 @@ fn is_clear(claim: &Claim) -> bool {
     claim.is_whole && !saying.any(vague)
 }
 
-/// How many words both claims have, besides stop words and units.
-/// Whether two claims share enough words for any of the rules here.
+/// Whether two claims share the fewest words with which [`compare_other_words`] finds anything.
 pub(super) fn share_enough(left: &Gist, right: &Gist) -> bool {
     count_shared(left, right) + 1 >= MIN_SHARED
 }
 
+/// Whether a text may deny something. [`compare_denials`] knows more words than those that two texts
+/// share as written.
+pub(super) fn may_deny(text: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "no", "not", "never", "none", "nothing", "nobody", "without", "cannot",
+    ];
+    let text = text.to_lowercase();
+    let mut words = text.split(|it: char| !it.is_alphanumeric());
+    text.contains("n't") || text.contains("n’t") || words.any(|it| WORDS.contains(&it))
+}
+
+/// How many words both claims have, besides stop words and units.
 fn count_shared(left: &Gist, right: &Gist) -> usize {
     let there: BTreeSet<&str> = right.stems().collect();
     let shared = left.stems().filter(|it| there.contains(it));
@@ -283,9 +294,12 @@ fn are_worded_alike(left: &Claim, right: &Claim) -> bool {
 /// The one value of each claim that the other does not give; `None` unless these cannot both hold.
 fn only_difference<'c>(left: &'c Claim, right: &'c Claim) -> Option<(&'c Value, &'c Value)> {
     let own = |claim: &'c Claim, other: &'c Claim| -> Option<&'c Value> {
-        let is_said = |value: &Value| {
-            values(other).any(|it| it.relation_to(value, false) == ValueRelation::Same)
+        let is_same = |value: &Value, theirs: &Value| {
+            theirs.relation_to(value, false) == ValueRelation::Same
+                && (value.dimension() != Some(Dimension::Count)
+                    || count_the_same((claim, value), (other, theirs)))
         };
+        let is_said = |value: &Value| values(other).any(|it| is_same(value, it));
         let is_one = |it: &Value| it.kind == ValueKind::amount(Ratio::whole(1), Dimension::Count);
         let mut own = values(claim).filter(|it| !is_said(it) && !is_one(it));
         let value = own.next()?;
@@ -307,6 +321,28 @@ fn only_difference<'c>(left: &'c Claim, right: &'c Claim) -> Option<(&'c Value, 
     let are_alike = one.comparable_kind() == other.comparable_kind();
     let are_apart = one.relation_to(other, false) == ValueRelation::Apart;
     (is_judged(one) && is_judged(other) && are_alike && are_apart).then_some((one, other))
+}
+
+/// Whether two bare numbers have the same word before or after them: "4 connections" and "tenant 4" are
+/// not one thing.
+fn count_the_same(one: (&Claim, &Value), other: (&Claim, &Value)) -> bool {
+    let beside = |(claim, value): (&Claim, &Value)| {
+        let text: Vec<char> = claim.text.chars().collect();
+        let word = |part: &[char], is_last: bool| -> Option<String> {
+            let part: String = part.iter().collect();
+            let mut words = part
+                .split(|it: char| !it.is_alphabetic())
+                .filter(|it| !it.is_empty());
+            let word = if is_last { words.next_back() } else { words.next() };
+            word.map(|it| stem(&it.to_lowercase()))
+        };
+        let before = text.get(..value.from).and_then(|it| word(it, true));
+        let after = text.get(value.to..).and_then(|it| word(it, false));
+        (before, after)
+    };
+    let (one, other) = (beside(one), beside(other));
+    let is_shared = |a: Option<String>, b: Option<String>| a.is_some() && a == b;
+    is_shared(one.0, other.0) || is_shared(one.1, other.1)
 }
 
 fn values(claim: &Claim) -> impl Iterator<Item = &Value> {

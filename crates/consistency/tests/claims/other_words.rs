@@ -25,6 +25,17 @@ fn values_of_one_thing_in_other_words_are_compared() {
             "Always log the body of an order for auditing.",
             true,
         ),
+        // One number of each is the same, but of something else.
+        (
+            "The pool keeps 4 connections for tenant 8.",
+            "The pool keeps 16 connections for tenant 4.",
+            false,
+        ),
+        (
+            "The index times out after 13 items in region 0.",
+            "The index times out after 273 items in region 13.",
+            false,
+        ),
         // Another thing, another action, another case.
         (
             "The search service allows 100 requests.",

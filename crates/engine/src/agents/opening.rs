@@ -9,6 +9,7 @@ use engram_model::{
     operation::{Agent, Opened, Topics},
 };
 use engram_store::{AgentActivity, Reader};
+use jiff::Timestamp;
 
 use crate::{
     agents::budgets,
@@ -212,7 +213,7 @@ pub(crate) fn refuse_unknown_caller(cx: &Context<'_>) -> Result<(), Refusal> {
 /// The agents of this project, most recent call first.
 pub(crate) fn list_agents(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
     let project = cx.project_or_home()?;
-    let calls = cx.engine.calls.last_calls();
+    let calls = cx.engine.calls.last_calls(project, cx.engine.world.now());
     let mut listed = cx.engine.store.read::<_, Refusal>(|tx| {
         let agents = tx.agents_of(project, MAX_LISTED)?;
         let more = tx
@@ -226,8 +227,12 @@ pub(crate) fn list_agents(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
         Ok(AgentsReply { agents, more })
     })?;
     for agent in &mut listed.agents {
-        if let Some(at) = calls.get(&agent.handle.0) {
-            agent.last_call = agent.last_call.max(*at);
+        let called = calls.get(&agent.handle.0).copied();
+        if let Some(at) = called.filter(|at| *at > agent.last_call) {
+            // Its turn lasts as much longer.
+            let since = at.duration_since(agent.last_call);
+            agent.until = agent.until.checked_add(since).unwrap_or(Timestamp::MAX);
+            agent.last_call = at;
         }
     }
     let is_set_aside = |it: &AgentStatus| it.is_hidden || it.is_closed;

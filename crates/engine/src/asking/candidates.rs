@@ -39,17 +39,19 @@ impl CandidateRules<'_> {
         leaves_out_noise: bool,
     ) -> Result<Vec<Recalled>, Refusal> {
         let mut matched = Vec::new();
-        for found in found {
-            if !leaves_out_noise || self.relevance(found)?.is_some() {
-                matched.push(found);
+        for found in found.filter(|it| self.weights.reaches_floor(it)) {
+            let relevance = self.relevance(found)?;
+            if !leaves_out_noise || relevance.is_some() {
+                matched.push((found, relevance));
             }
         }
-        let traits = self.tx.traits_at(matched.iter().map(|it| it.seq))?;
+        let traits = self.tx.traits_at(matched.iter().map(|it| it.0.seq))?;
         let mut traits = traits.into_iter().peekable();
         let mut passed = Vec::with_capacity(matched.len());
-        for found in matched {
-            if let Some(traits) = traits.next_if(|it| it.seq == found.seq) {
-                passed.extend(self.by_words(found, &traits)?);
+        for (found, relevance) in matched {
+            let traits = traits.next_if(|it| it.seq == found.seq);
+            if let Some(traits) = traits.filter(|it| self.filter.admits(self.tx, it)) {
+                passed.push(self.rank(found, &traits, relevance.as_ref()));
             }
         }
         Ok(passed)
@@ -64,7 +66,8 @@ impl CandidateRules<'_> {
         if !self.weights.reaches_floor(found) || !self.filter.admits(self.tx, traits) {
             return Ok(None);
         }
-        self.rank(found, traits).map(Some)
+        let relevance = self.relevance(found)?;
+        Ok(Some(self.rank(found, traits, relevance.as_ref())))
     }
 
     /// Adds the versions that are nearest in meaning, with or without a word of the question.
@@ -87,7 +90,8 @@ impl CandidateRules<'_> {
                 && self.filter.admits(self.tx, &traits)
             {
                 admitted += 1;
-                ranked.push(self.rank(&found, &traits)?);
+                let relevance = self.relevance(&found)?;
+                ranked.push(self.rank(&found, &traits, relevance.as_ref()));
             }
         }
         Ok(())
@@ -99,15 +103,19 @@ impl CandidateRules<'_> {
         Ok(Relevance::of(found, &self.weights, meaning))
     }
 
-    fn rank(&self, found: &SearchMatch, traits: &Traits) -> Result<Recalled, Refusal> {
+    fn rank(
+        &self,
+        found: &SearchMatch,
+        traits: &Traits,
+        relevance: Option<&Relevance>,
+    ) -> Recalled {
         let filter = self.filter;
         let holds = filter.query.as_of.is_some() || traits.holds_now(filter.now);
         let run = filter.visibility.run();
-        let relevance = self.relevance(found)?;
-        let ranked = relevance.map(|it| RankedEngram::new(found, traits, &it, run));
-        Ok(Recalled {
+        let ranked = relevance.map(|it| RankedEngram::new(found, traits, it, run));
+        Recalled {
             place: (self.weights.worth().of(found), found.seq),
             ranked: ranked.map(|it| it.with_state(holds)),
-        })
+        }
     }
 }

@@ -297,7 +297,7 @@ fn recall(
                 }
             },
         };
-        // Noise counts among the wanted; if there are fewer anyway, it need not be read.
+        // Noise takes up room among the `wanted`. If there is room for all, it need not be read.
         let is_few = found.len() < limit && found.len() + unread.len() <= wanted;
         // The tail covers versions stored after the index's cursor.
         let known = found.iter().filter(|it| it.seq <= indexed);

@@ -16,8 +16,8 @@ use crate::{
 
 /// Stores the new words. Evidence that the user saw edited is pinned as it is now, and with it the
 /// evidence that still says the same, so that the claim rests on one state of the repository.
-/// Evidence that the user saw deleted or dropped is left out. Without any evidence left, the claim points to the event of
-/// making it.
+/// Evidence that the user saw deleted or dropped is left out. Without any evidence left, the claim
+/// points to the event of making it.
 pub(crate) fn reword_claim(cx: &Context<'_>, rewording: Rewording) -> Result<PutReply, Refusal> {
     let engram = read::find_version(cx, rewording.id)?;
     let mut draft = Draft {

@@ -173,6 +173,7 @@ pub(crate) fn find_candidates(
         floor,
     } = find(engine, &mut search, &asked)?;
     let known: HashSet<u64> = users.iter().copied().collect();
+    let by_words = &by_words - &known;
     let others = places.into_iter().filter(|seq| !known.contains(seq));
     Ok(Candidates {
         users: users.len(),
@@ -270,7 +271,7 @@ fn by_keys(
 }
 
 /// Finds a few versions that share the rarest words with the claim, since two authors rarely use the
-/// same ones. None of them is ever due, so it searches only when a claim is stored.
+/// same ones. They are never due later, so this searches only when a claim is stored.
 fn by_words(
     engine: &Engine,
     search: &mut CandidateSearch<'_>,
@@ -282,8 +283,8 @@ fn by_words(
     }
     let words = SoughtWords::look_up(engine, search.tx, search.engram, &asked.own.gist_keys)?;
     let mut found = Vec::new();
-    let shared = words.most_shared(MAX_RARE, RARE, MAX_LOOKED_AT)?;
-    for sharing in shared.best {
+    let shared = words.most_shared(MAX_RARE, RARE)?;
+    for sharing in shared.best.into_iter().take(MAX_LOOKED_AT) {
         if search.is_comparable_at(sharing.seq)? {
             found.push(sharing.seq);
         }

@@ -132,13 +132,14 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Whether a candidate is to be judged. Most of those that share only words share too few, which is
-    /// known before the rules read them.
+    /// Whether a candidate is to be judged. Most of those that were found by words alone share too few;
+    /// this is checked before the rules read them.
     fn may_be_judged(&self, other: &Engram, is_by_words: bool) -> bool {
         let is_one = other.lineage_id == self.engram.lineage_id || other.id == self.engram.id;
         let shares_enough = || {
             let gist = self.cx.engine.caches.claims.gist_of(other);
-            tier::may_differ_in_other_words(&self.own.gist, &gist)
+            let own = (self.engram.claim.as_str(), &*self.own.gist);
+            tier::may_differ_in_other_words(own, (&other.claim, &gist))
         };
         !is_one && is_comparable(other) && (!is_by_words || shares_enough())
     }

@@ -19,7 +19,7 @@ use crate::{
         candidates::may_be_compared,
         findings::author_in_words,
         judging::{is_comparable, is_other_author, run_of},
-        near_threshold::near_threshold,
+        near_threshold::NearThreshold,
         promising::{ModelOnClaim, SoughtWords, promising_places},
         rights,
         risks::is_report,
@@ -54,7 +54,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     let sought = Sought::new(&own.gist, &words.having, words.all);
     let meaning = ModelOnClaim::of(cx, tx, engram)?;
     let visibility = cx.visibility_in(engram.project)?;
-    let threshold = near_threshold(cx, tx, &engram.topic)?;
+    let threshold = NearThreshold::of(cx, tx)?;
     // As of the moment when it is stored.
     let clock = engram.recorded_at;
     let is_rival = |other: &Engram| {
@@ -66,15 +66,16 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     };
     let mut near = Nearest::new();
     let mut compared = 0;
-    for place in promising_places(tx, &words, &sought, meaning.as_ref(), threshold)? {
+    for place in promising_places(tx, &words, &sought, meaning.as_ref(), threshold.least(cx))? {
         let Some(other) = tx.engram_at(place.seq)?.filter(is_rival) else {
             continue;
         };
         let gist = cx.engine.caches.claims.gist_of(&other);
         let score = sought.nearness_by(&gist, place.closeness);
+        let enough = threshold.for_topics(cx, [&engram.topic, &other.topic]);
         // The rules read two claims of the same words: these conflict, or are a series or events.
         // Few are near, so only their reports are looked for.
-        if score >= threshold && !own.gist.has_same_words(&gist) && !is_report(tx, &other)? {
+        if score >= enough && !own.gist.has_same_words(&gist) && !is_report(tx, &other)? {
             near.push((score, other));
         }
         compared += 1;

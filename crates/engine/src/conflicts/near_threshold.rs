@@ -18,7 +18,7 @@ const EXPECTED: f32 = 0.1;
 /// How far it moves at most.
 const LOWEST: f32 = 0.45;
 const HIGHEST: f32 = 0.6;
-/// How much less is enough on a topic of high stakes (docs/accuracy.md says what that finds).
+/// How much lower the threshold is on a topic of high stakes (decision 30).
 const LESS: f32 = 0.05;
 
 /// The last result, and the entry up to which it counts.
@@ -32,21 +32,39 @@ impl KeptThreshold {
     }
 }
 
-/// The threshold for a claim on this topic.
-pub(super) fn near_threshold(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    topic: &str,
-) -> Result<f32, StoreError> {
-    let usual = usual_threshold(cx, tx)?;
-    let less = if is_of_high_stakes(cx, topic) {
-        LESS
-    } else {
-        0.0
-    };
-    Ok(usual - less)
+/// How near two claims must be, on topics of high stakes and elsewhere.
+pub(super) struct NearThreshold {
+    usual: f32,
+    at_high_stakes: f32,
 }
 
+impl NearThreshold {
+    pub(super) fn of(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Self, StoreError> {
+        let usual = usual_threshold(cx, tx)?;
+        Ok(Self {
+            usual,
+            at_high_stakes: (usual - LESS).max(LOWEST),
+        })
+    }
+
+    /// The least nearness that may be enough.
+    pub(super) fn least(&self, cx: &Context<'_>) -> f32 {
+        if cx.engine.config.consistency.high_stakes.is_empty() {
+            self.usual
+        } else {
+            self.at_high_stakes
+        }
+    }
+
+    /// The nearness that is enough for two claims, of which either may be on a topic of high stakes.
+    pub(super) fn for_topics(&self, cx: &Context<'_>, topics: [&str; 2]) -> f32 {
+        if topics.iter().any(|it| is_of_high_stakes(cx, it)) {
+            self.at_high_stakes
+        } else {
+            self.usual
+        }
+    }
+}
 /// Whether the user marked a topic, or one above it, as one of high stakes.
 pub(crate) fn is_of_high_stakes(cx: &Context<'_>, topic: &str) -> bool {
     let marked = &cx.engine.config.consistency.high_stakes;

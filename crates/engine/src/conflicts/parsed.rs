@@ -115,6 +115,7 @@ struct Tail {
     to: u64,
     count: usize,
     under: HashMap<u64, Vec<u64>>,
+    sketches: HashMap<u64, ClaimSketch>,
     /// Some versions up to this place may be missing, because there were too many to read.
     skipped: u64,
 }
@@ -154,6 +155,12 @@ impl KeptClaims {
         self.parsed.lock().get(&id).map(Arc::clone)
     }
 
+    /// The sketch of a version that the index has not read, if this process has.
+    pub(crate) fn sketch_in_tail(&self, seq: u64) -> Option<ClaimSketch> {
+        let tail = self.tail.lock();
+        tail.as_ref()?.sketches.get(&seq).copied()
+    }
+
     /// The places of versions that the index has not read, under each of these keys, unordered; and
     /// the place from which on none is missing.
     pub(crate) fn unindexed_places(
@@ -171,6 +178,7 @@ impl KeptClaims {
             to: indexed,
             count: 0,
             under: HashMap::new(),
+            sketches: HashMap::new(),
             skipped: 0,
         });
         known.extend_to_head(tx, self)?;
@@ -234,6 +242,8 @@ impl KeptClaims {
 impl Tail {
     fn add(&mut self, seq: u64, parsed: &Parsed) {
         self.count += 1;
+        self.sketches
+            .insert(seq, ClaimSketch::of_gist(&parsed.gist));
         for key in &parsed.stored {
             self.under.entry(*key).or_default().push(seq);
         }

@@ -9,7 +9,7 @@ use engram_store::{EmbeddingModel, Reader, RelatedVersion, RelatedVersions, Stor
 
 use crate::{
     Engine,
-    conflicts::candidates::related_versions,
+    conflicts::{candidates::related_versions, parsed::KeptClaims},
     context::Context,
     home::questions::{self, AskedByMeaning, NEAREST, QuestionMeaning},
 };
@@ -41,20 +41,18 @@ pub(super) fn promising_places(
     meaning: Option<&ModelOnClaim>,
     threshold: f32,
 ) -> Result<Vec<PromisingPlace>, StoreError> {
-    let shared = words.most_shared(MAX_WORDS, FREQUENT, MAX_LOOKED_AT)?;
-    let sketches = words.sketches(&shared.best)?;
-    let mut places: HashMap<u64, (f32, Option<ClaimSketch>)> = shared
-        .best
+    let shared = words.most_shared(MAX_WORDS, FREQUENT)?;
+    let (first, others) = shared.best.split_at(MAX_LOOKED_AT.min(shared.best.len()));
+    let mut places: HashMap<u64, (f32, Option<ClaimSketch>)> = first
         .iter()
-        .zip(sketches)
+        .zip(words.sketches(first)?)
         .map(|(it, sketch)| (it.seq, (it.weight, sketch)))
         .collect();
-    for seq in meaning
-        .iter()
-        .flat_map(|it| it.nearest())
-        .take(MAX_LOOKED_AT)
-    {
-        places.entry(seq).or_default();
+    let others: HashMap<u64, f32> = others.iter().map(|it| (it.seq, it.weight)).collect();
+    let nearest = meaning.iter().flat_map(|it| it.nearest());
+    for seq in nearest.take(MAX_LOOKED_AT) {
+        let weight = others.get(&seq).copied().unwrap_or_default();
+        places.entry(seq).or_insert((weight, None));
     }
     let mut promising = Vec::new();
     for (seq, (weight, sketch)) in places {
@@ -139,15 +137,16 @@ pub(super) struct SharingVersion {
     pub(super) seq: u64,
     /// The weight of these words.
     weight: f32,
-    /// Where the index has it.
+    /// Its place in the index; `None` if the index has not read it.
     indexed: Option<RelatedVersion>,
 }
 
-/// The versions that share the most with a claim.
+/// The versions that share words with a claim.
 pub(super) struct SharedWords {
     /// The best first.
     pub(super) best: Vec<SharingVersion>,
-    /// The weight of the claim's words under which none was sought.
+    /// The most that the weight of a version can lack: that of the words that were not looked up, or
+    /// under which not all versions were read.
     left_out: f32,
 }
 
@@ -156,6 +155,7 @@ pub(super) struct SoughtWords<'k> {
     /// The place of the claim itself.
     own: u64,
     keys: &'k [u64],
+    claims: &'k KeptClaims,
     related: Option<RelatedVersions>,
     /// How many versions have each word, and how many there are in all.
     pub(super) having: Vec<u64>,
@@ -166,7 +166,7 @@ pub(super) struct SoughtWords<'k> {
 
 impl<'k> SoughtWords<'k> {
     pub(super) fn look_up(
-        engine: &Engine,
+        engine: &'k Engine,
         tx: &Reader<'_>,
         engram: &Engram,
         keys: &'k [u64],
@@ -185,19 +185,19 @@ impl<'k> SoughtWords<'k> {
             own: engram.seq,
             all: in_index + behind,
             keys,
+            claims,
             related,
             having,
             tail,
         })
     }
 
-    /// The `most` versions that share the most with the claim: under at most `words` of its rarest
+    /// The versions that share words with the claim, the best first: under at most `words` of its rarest
     /// words, without those that more than `frequent` versions have, unless it has no rarer one.
     pub(super) fn most_shared(
         &self,
         words: usize,
         frequent: u64,
-        most: usize,
     ) -> Result<SharedWords, StoreError> {
         let weight = |at: &usize| near::weight(self.having[*at], self.all);
         let mut rarest: Vec<usize> = (0..self.keys.len())
@@ -205,14 +205,17 @@ impl<'k> SoughtWords<'k> {
             .collect();
         rarest.sort_by_key(|at| self.having[*at]);
         let rare = rarest.iter().filter(|at| self.having[**at] <= frequent);
-        let left_out = rarest.split_off(rare.count().clamp(1, words).min(rarest.len()));
+        let mut left_out = rarest.split_off(rare.count().clamp(1, words).min(rarest.len()));
         let mut shared: HashMap<u64, SharingVersion> = HashMap::new();
         for at in &rarest {
             let key = self.keys[*at];
-            let found = match &self.related {
-                Some(related) => related.of(key, i64::MAX as u64, MAX_UNDER_WORD)?.0,
-                None => Vec::new(),
+            let (found, has_more) = match &self.related {
+                Some(related) => related.of(key, i64::MAX as u64, MAX_UNDER_WORD)?,
+                None => (Vec::new(), false),
             };
+            if has_more {
+                left_out.push(*at);
+            }
             let mut under: HashMap<u64, Option<RelatedVersion>> =
                 self.tail[*at].iter().map(|seq| (*seq, None)).collect();
             under.extend(found.into_iter().map(|it| (it.seq, Some(it))));
@@ -228,14 +231,13 @@ impl<'k> SoughtWords<'k> {
         }
         let mut best: Vec<SharingVersion> = shared.into_values().collect();
         best.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.seq.cmp(&a.seq)));
-        best.truncate(most);
         Ok(SharedWords {
             best,
             left_out: left_out.iter().map(weight).sum(),
         })
     }
 
-    /// The sketch of each version; `None` for those that the index has not read.
+    /// The sketch of each version; `None` if neither the index nor this process has read it.
     fn sketches(&self, of: &[SharingVersion]) -> Result<Vec<Option<ClaimSketch>>, StoreError> {
         let indexed = of.iter().filter_map(|it| it.indexed.as_ref());
         let mut found = match &self.related {
@@ -243,9 +245,9 @@ impl<'k> SoughtWords<'k> {
             None => Vec::new(),
         }
         .into_iter();
-        let sketch = |version: &SharingVersion| {
-            let numbers = version.indexed.and_then(|_| found.next());
-            numbers.map(|numbers| ClaimSketch::from_numbers(&numbers))
+        let sketch = |version: &SharingVersion| match version.indexed {
+            Some(_) => found.next().map(|it| ClaimSketch::from_numbers(&it)),
+            None => self.claims.sketch_in_tail(version.seq),
         };
         Ok(of.iter().map(sketch).collect())
     }

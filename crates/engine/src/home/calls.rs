@@ -30,6 +30,9 @@ const LOOK: u32 = 64;
 /// The most bytes of the arguments of one call.
 const ARGUMENTS: usize = 1_500;
 
+/// The outcome of a call that was answered.
+const OK: &str = "ok";
+
 /// How much of the end of the log is read for a sign of life, in bytes.
 const RECENT: u64 = 64 << 10;
 
@@ -66,6 +69,8 @@ pub(crate) struct BegunCall {
 #[derive(Deserialize)]
 struct LoggedCall {
     at: Timestamp,
+    project: Option<ProjectId>,
+    outcome: String,
     agent: Option<String>,
     label: Option<String>,
     repository: Option<String>,
@@ -165,7 +170,7 @@ impl Calls {
             "repository": begun.repository,
             "do": begun.name,
             "with": begun.with,
-            "outcome": refusal.map_or("ok", |it| it.code.as_str()),
+            "outcome": refusal.map_or(OK, |it| it.code.as_str()),
             "micros": now.duration_since(begun.at).as_micros().max(0) as u64,
         });
         let written = self.append_line(&format!("{line}\n"));
@@ -212,11 +217,22 @@ impl Calls {
         })
     }
 
-    /// When each agent called last, as far as the end of the log tells: a query is recorded nowhere
-    /// else.
-    pub(crate) fn last_calls(&self) -> HashMap<String, Timestamp> {
-        let calls = self.recent_calls().into_iter();
-        calls.filter_map(|it| Some((it.agent?, it.at))).collect()
+    /// When each agent of a project last called and got an answer, as far as the end of the log
+    /// tells: a query is recorded nowhere else. Ignores times after `now`.
+    pub(crate) fn last_calls(
+        &self,
+        project: ProjectId,
+        now: Timestamp,
+    ) -> HashMap<String, Timestamp> {
+        let mut last: HashMap<String, Timestamp> = HashMap::new();
+        for call in self.recent_calls() {
+            let is_answered = call.project == Some(project) && call.outcome == OK;
+            if let Some(agent) = call.agent.filter(|_| is_answered && call.at <= now) {
+                let known = last.entry(agent).or_insert(call.at);
+                *known = call.at.max(*known);
+            }
+        }
+        last
     }
 
     /// The calls in the end of the log, oldest first.

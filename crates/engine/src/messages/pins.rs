@@ -1,4 +1,4 @@
-//! Pins lines to the shared brief, in the place of earlier pins too, and unpins them.
+//! Pins lines to the shared brief, also in the place of earlier pins, and unpins them.
 
 use engram_gateway::{admit_pin, pin_text};
 use engram_model::{
@@ -70,7 +70,8 @@ fn plan_pin(
         Some(pin) => Some(EarlierPin::find(cx, tx, project, &made, pin)?),
         None => None,
     };
-    let is_earlier = |line: &BriefLine| line.pin.is_some() && line.pin == wanted.instead_of;
+    let ended = earlier.as_ref().and_then(|it| it.holds);
+    let is_earlier = |line: &BriefLine| line.pin.is_some() && line.pin == ended;
     let lines = made.reply.lines.iter().filter(|it| it.pinned);
     let (replaced, kept): (Vec<_>, Vec<_>) = lines.partition(|it| is_earlier(it));
     let kept: Vec<String> = kept.into_iter().map(|it| it.text.clone()).collect();
@@ -96,7 +97,6 @@ fn plan_pin(
     if replaced.iter().any(|it| it.text == line) {
         return Ok(Vec::new());
     }
-    let ended = earlier.as_ref().and_then(|it| it.holds);
     let mut changes: Vec<Operation> = ended.map(Operation::Unpinned).into_iter().collect();
     if !kept.contains(&line) {
         admit_pin(&line, &kept, limits)?;
@@ -109,7 +109,7 @@ fn plan_pin(
 /// A pin whose place another one takes.
 struct EarlierPin {
     place: u64,
-    /// Its id, if it was not unpinned yet.
+    /// The id of the pin that has the place now.
     holds: Option<u64>,
 }
 
@@ -122,13 +122,29 @@ impl EarlierPin {
         made: &ComposedBrief,
         id: u64,
     ) -> Result<Self, Refusal> {
-        if let Some(pin) = made.pins.iter().find(|it| it.seq == id) {
+        let held = made.pins.iter().find(|it| it.seq == id);
+        let place = match held {
+            Some(pin) => pin.place,
+            None => Self::ended_place(cx, tx, project, id)?,
+        };
+        // The pin may have been replaced by another one there.
+        let holds = made.pins.iter().find(|it| it.place == place);
+        if let Some(pin) = holds {
             refuse_pin_of_others(cx, pin)?;
-            return Ok(Self {
-                place: pin.place,
-                holds: Some(id),
-            });
         }
+        Ok(Self {
+            place,
+            holds: holds.map(|it| it.seq),
+        })
+    }
+
+    /// The place of a pin that is no longer in the brief.
+    fn ended_place(
+        cx: &Context<'_>,
+        tx: &Reader<'_>,
+        project: ProjectId,
+        id: u64,
+    ) -> Result<u64, Refusal> {
         let entries = tx.journal_after(id.saturating_sub(1), 1)?;
         let entry = entries.first().filter(|it| it.seq == id);
         let is_own = |by: &Option<AgentId>| match cx.caller {
@@ -137,11 +153,8 @@ impl EarlierPin {
         };
         let entry = entry.filter(|it| is_own(&it.agent) && it.project == project);
         match entry.map(|it| it.operation()).transpose()?.flatten() {
-            Some(Operation::Pinned(pin)) => Ok(Self {
-                place: pin.place.unwrap_or(id),
-                holds: None,
-            }),
-            _ => Err(no_such_pin(format!("pin {id} was never in the brief"))),
+            Some(Operation::Pinned(pin)) => Ok(pin.place.unwrap_or(id)),
+            _ => Err(no_such_pin(format!("pin {id} is not in the brief"))),
         }
     }
 }
@@ -190,7 +203,7 @@ pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply
     shared_brief(cx)
 }
 
-/// Refuses an agent a change of a line that it did not pin itself.
+/// Refuses an agent's change to a line that somebody else pinned.
 fn refuse_pin_of_others(cx: &Context<'_>, pin: &StoredPin) -> Result<(), Refusal> {
     match cx.caller {
         Caller::Agent(agent) if pin.agent.as_ref() != Some(agent) => Err(Refusal::new(

@@ -66,8 +66,8 @@ pub fn handles_of_row(agents: Vec<AgentStatus>, handle: &AgentId) -> Vec<AgentId
     row.map_or_else(|| vec![handle.clone()], |it| it.handles)
 }
 
-/// Whether the user has not closed a row without this connection of its client. They close all
-/// connections of a row, which then have the name that they gave it, or none of them a given name.
+/// Whether the user has not closed a row without this connection of its client. Closing a row closes
+/// all its connections: all have the name that the user gave the row, or none has a given name.
 fn is_of_row(row: &AgentRow, agent: &AgentStatus) -> bool {
     let is_named = |it: &AgentStatus| !it.earlier_names.is_empty();
     let is_alike = agent.name == row.agent.name || (!is_named(agent) && !is_named(&row.agent));

@@ -127,7 +127,7 @@ pub struct BriefPin {
     /// The hex sha256 of the line; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
-    /// The place in the journal of the pin that was here first; absent for a new line.
+    /// The id of the first pin in this position; absent for a new line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<u64>,
 }

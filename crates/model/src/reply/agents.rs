@@ -111,7 +111,7 @@ pub struct AgentStatus {
     /// The time of its first entry in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<Timestamp>,
-    /// The time of its last entry in the journal.
+    /// When it last called, as far as is known.
     pub last_call: Timestamp,
     /// The kind of its last entry that readers can see.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,7 +47,7 @@ pub struct LocateReply {
 }
 
 words!(
-    /// What an id names, of what a link opens.
+    /// What an id names, if a link can open it.
     Linkable {
         /// A version of a claim.
         Claim = "claim",

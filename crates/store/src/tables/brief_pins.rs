@@ -22,7 +22,7 @@ const LOOKED: usize = 8;
 pub struct StoredPin {
     /// Its place in the journal, which is its id.
     pub seq: u64,
-    /// By which pins are ordered: the place in the journal of the pin that was here first.
+    /// By which pins are ordered: the id of the first pin in this position.
     pub place: u64,
     /// Who pinned it; `None` for the user.
     pub agent: Option<AgentId>,

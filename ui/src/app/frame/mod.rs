@@ -52,6 +52,8 @@ pub(crate) struct Undo {
     of: Noun,
     take_back: Arc<dyn Fn(App) -> UndoFuture + Send + Sync>,
     then: AfterUndo,
+    /// Whether no step lists the action, nor the undo.
+    is_unlisted: bool,
 }
 
 /// An undo in progress; returns the version that holds again, if any.
@@ -77,6 +79,15 @@ impl Undo {
             of,
             take_back: Arc::new(move |app| Box::pin(take_back(app))),
             then: Arc::new(then),
+            is_unlisted: false,
+        }
+    }
+
+    /// The undo of an action that no step lists.
+    pub(crate) fn unlisted(self) -> Self {
+        Self {
+            is_unlisted: true,
+            ..self
         }
     }
 
@@ -135,6 +146,9 @@ pub(crate) struct Frame {
     /// Whether the last change was one that cannot be undone: the key for undo then says so first,
     /// instead of undoing an earlier change.
     is_undo_earlier: StoredValue<bool>,
+    /// The last entry of the person that no step lists, if it was said that it cannot be undone here;
+    /// the highest number if an undo made the last one.
+    pub(crate) passed: StoredValue<Option<u64>>,
     toast_number: StoredValue<u64>,
     pub(crate) announcement: RwSignal<String>,
     unannounced: StoredValue<usize>,
@@ -158,6 +172,7 @@ impl Frame {
             undo: RwSignal::new(Vec::new()),
             undo_of: StoredValue::new(String::new()),
             is_undo_earlier: StoredValue::new(false),
+            passed: StoredValue::new(None),
             toast_number: StoredValue::new(0),
             announcement: RwSignal::new(String::new()),
             unannounced: StoredValue::new(0),
@@ -174,6 +189,7 @@ impl Frame {
         self.menu.set(None);
         self.undo.set(Vec::new());
         self.is_undo_earlier.set_value(false);
+        self.passed.set_value(None);
     }
 
     pub(crate) fn complain(self, refusal: Refusal) {
@@ -199,6 +215,11 @@ impl Frame {
                 toast.conflict = Some(conflict);
             }
         });
+    }
+
+    /// Says that the next undo is of a step before the last change.
+    pub(crate) fn warn_of_earlier(self) {
+        self.warn(say::notice::NOT_UNDONE, say::notice::NOT_UNDONE_HINT);
     }
 
     /// Shows a warning that something could not be done.
@@ -282,7 +303,7 @@ pub(super) fn clear_failures(app: App) {
 pub(crate) fn undo_last(app: App) {
     if app.frame.is_undo_earlier.get_value() {
         app.frame.is_undo_earlier.set_value(false);
-        return (app.frame).warn(say::notice::NOT_UNDONE, say::notice::NOT_UNDONE_HINT);
+        return app.frame.warn_of_earlier();
     }
     let mut all = app.frame.undo.get_untracked();
     if all.is_empty() {
@@ -297,6 +318,9 @@ pub(crate) fn undo_last(app: App) {
     spawn_local(async move {
         let take_back = async |it: Undo| (it.take_back)(app).await;
         let outcome = app.batch.each(all, take_back).await;
+        if outcome.done.iter().any(|it| it.0.is_unlisted) {
+            app.frame.passed.set_value(Some(u64::MAX));
+        }
         let failed = outcome.refused.iter().chain(&outcome.left);
         let mut all = outcome.done.iter().map(|it| &it.0).chain(failed);
         let is_of_conflicts = all.all(|it| it.of == say::CONFLICTS);

@@ -12,6 +12,7 @@ use crate::{
         state::App,
         views::conflicts::claim_after,
     },
+    feed::last_unlisted_change,
     selection,
     steps::{Reversal, Step, StepState, StepSubject, steps_of},
     tags::Tag,
@@ -21,6 +22,8 @@ use crate::{
 /// The most steps that are listed, and the most pages of the journal that are read for them.
 const MAX_STEPS: usize = 50;
 const PAGES: usize = 3;
+/// How many entries are read to find the person's last change that no step lists.
+const RECENT: usize = 200;
 
 /// Reads the person's last steps of these.
 async fn read_steps(app: App, is_wanted: fn(&Step) -> bool) -> Result<Vec<Step>, Refusal> {
@@ -111,14 +114,34 @@ async fn undo_step(app: App, step: Step) {
     }
 }
 
-/// Undoes the newest step that stands, according to the journal. A step in the name of an agent may
-/// be one of an agent that works in a shell, so it is undone from the list alone.
+/// The place of the person's last change that no step lists: of the brief, of agents, of permissions.
+pub(crate) async fn last_unlisted(app: App) -> Option<u64> {
+    let feed = Feed {
+        all: true,
+        limit: Some(RECENT),
+        ..Feed::default()
+    };
+    let page = app.ask(ask::Feed(feed)).await.ok()?;
+    last_unlisted_change(&page.entries)
+}
+
+/// Undoes the newest step that stands, according to the journal. Says first if a change came after it
+/// that cannot be undone from here. A step in the name of an agent may be one of an agent that works in
+/// a shell, so it is undone from the list alone.
 pub(crate) fn undo_newest(app: App) {
     spawn_local(async move {
         match read_steps(app, |it| it.in_name_of.is_none()).await {
             Ok(steps) => {
                 let stands = |it: &Step| matches!(it.state, StepState::Stands(_));
-                match steps.into_iter().find(stands) {
+                let step = steps.into_iter().find(stands);
+                let after = step.as_ref().map_or(0, |it| it.seq);
+                let change = last_unlisted(app).await.filter(|it| *it > after);
+                let passed = app.frame.passed.get_value();
+                app.frame.passed.set_value(change);
+                if change.is_some() && passed < change {
+                    return app.frame.warn_of_earlier();
+                }
+                match step {
                     Some(step) => undo_step(app, step).await,
                     None => app.frame.warn(say::notice::NO_UNDO, ""),
                 }

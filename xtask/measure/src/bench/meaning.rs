@@ -45,7 +45,7 @@ const READERS: usize = 8;
 const ROUNDS: usize = 3;
 /// How long a reader rests after an answer.
 const RESTS: Duration = Duration::from_millis(100);
-/// How long a filled home may compare what is due, and how long it is quiet once it is done.
+/// How long a filled home may compare what is due, and how long it must be quiet to count as done.
 const SETTLES: Duration = Duration::from_secs(3_600);
 const SETTLED: Duration = Duration::from_secs(5);
 /// How long the judge thinks about a pair.
@@ -250,7 +250,7 @@ impl MeaningBench<'_> {
         for (what, times, others, bar) in [
             (what, &ours.times, &others.times, Some(bar)),
             (
-                "of these, those that nothing is near",
+                "of these, commits without a near claim",
                 &silent[0],
                 &silent[1],
                 None,

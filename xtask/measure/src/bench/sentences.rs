@@ -1,5 +1,5 @@
 //! Sentences about software in which two authors, who never saw each other's words, describe the same
-//! things. There are as many as are asked for: each system repeats them about things of its own.
+//! things. The pairs are repeated for as many systems as needed; each system has its own names for things.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -81,8 +81,8 @@ impl Sentences {
         self.sentence(n, n % 2)
     }
 
-    /// Returns what an author says of the nth thing. Words of no other pair name things, so those of
-    /// the second system are other words than those of the first. Names with capitals stay: another
+    /// Returns what an author says of the nth thing. A word that only one pair has
+    /// counts as the name of a thing, and gets the system's name as a suffix. Names with capitals stay: another
     /// product in its place would contradict.
     pub(super) fn sentence(&self, n: usize, author: usize) -> String {
         let (system, which) = (n / self.pairs.len(), n % self.pairs.len());
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_sentence_is_another_and_both_authors_name_the_same_things() {
+    fn nearly_all_sentences_differ() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let sentences = Sentences::read(&root).unwrap();
         let count = 40 * sentences.pairs.len();

@@ -4,14 +4,15 @@
 use engram_engine::Treatment;
 use engram_model::{
     AgentChange, AgentEdit, AgentId, AgentRow, AgentStatus, Answered, Caller, Code, Deref, Draft,
-    GrantState, Opening, PointerInput, Refusal, RequestState, WhichRequests, agent_rows, ask,
+    GrantState, Opening, PointerInput, Query, Refusal, RequestState, WhichRequests, agent_rows,
+    ask,
 };
 
 use super::read_requests::request;
 use crate::fixture::{
     Asked, POINTER, Sandbox, USER,
     agents::{agent_named, grant_wanted, issue_grant, open_agent, open_family},
-    draft, handle_of, refused,
+    draft, handle_of, query, refused,
 };
 
 fn change(engine: &Asked, who: &Caller, name: &str, what: AgentEdit) -> Result<Answered, Refusal> {
@@ -124,6 +125,19 @@ fn an_agent_that_only_asks_has_called() {
     assert_eq!(order(), ["ada", "bob"]);
     let after = status_of(&engine, &handle_of(&ada).0).last_call;
     assert_eq!(after.duration_since(before).as_secs(), 120);
+    // A call that was refused, and one of a clock that was ahead, say nothing of it.
+    sandbox.clock.turn(60);
+    let refused_call = Query {
+        k: Some(0),
+        ..query("Which port?")
+    };
+    engine.ask(&bob, refused_call).unwrap_err();
+    sandbox.clock.turn(3_600);
+    engine.query(&bob, "Which port?");
+    sandbox.clock.turn(-3_600);
+    assert_eq!(order(), ["ada", "bob"]);
+    engine.query(&bob, "Which port?");
+    assert_eq!(order(), ["bob", "ada"]);
 }
 
 /// A client that connects again after the user closed its last connection is called as before.

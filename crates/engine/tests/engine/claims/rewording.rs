@@ -140,8 +140,8 @@ fn a_correction_drops_evidence_that_no_longer_shows_it() {
     );
 }
 
-/// A source that says what it said is pinned to the commit of the one that changed. One that changed
-/// too, and that nobody looked at, keeps its pin.
+/// An unchanged source is pinned to the commit of the changed one. A source that also changed, but was
+/// not seen, keeps its pin.
 #[test]
 fn a_correction_pins_unchanged_evidence_to_the_same_commit() {
     let sandbox = Sandbox::new();

@@ -316,8 +316,7 @@ fn what_a_brief_told_is_no_finding() {
     );
 }
 
-/// New words for a pin, and a pin that is pinned again, are where the pin was: also after the tables
-/// are made from the journal again.
+/// An edited pin, and one that is pinned again, keep their place, also after the tables are rebuilt.
 #[test]
 fn a_pin_that_is_edited_or_pinned_again_stays_in_its_place() {
     let engine = Sandbox::open_new();
@@ -350,6 +349,15 @@ fn a_pin_that_is_edited_or_pinned_again_stays_in_its_place() {
     engine.0.ask(&USER, unpin).unwrap();
     engine.pin_instead(&USER, one, "One.").unwrap();
     let all = ["One.", "Two.", "Three."];
+    assert_eq!(pins(), all);
+    // Undo of an edit that gave a line the words of another, and of one that was edited since.
+    let two = pin_id_of(&engine.brief(&USER), "Two.");
+    engine.pin_instead(&USER, two, "Three.").unwrap();
+    engine.pin_instead(&USER, two, "Two.").unwrap();
+    assert_eq!(pins(), all);
+    let first = engine.pin_instead(&USER, two, "Two, edited.").unwrap();
+    engine.pin_instead(&USER, first, "Two again.").unwrap();
+    engine.pin_instead(&USER, two, "Two.").unwrap();
     assert_eq!(pins(), all);
     let three = pin_id_of(&engine.brief(&USER), "Three.");
     refused(engine.pin_instead(&lead, three, "Mine."), Code::ScopeDenied);

@@ -73,7 +73,7 @@ fn undo_of(agent: AgentId, name: &str, what: &AgentEdit) -> Option<Undo> {
         }
     };
     let then = move |app: App, _: &str| app.frame.say(&done, "");
-    Some(Undo::new(say::AGENTS, take_back, then))
+    Some(Undo::new(say::AGENTS, take_back, then).unlisted())
 }
 
 /// Asks whether to close the open agent.

@@ -39,9 +39,11 @@ pub(super) fn pin_or_unpin(app: App) {
             let what = line
                 .engram
                 .map_or_else(|| Pinnable::Text(line.text), Pinnable::Engram);
+            let is_of_agent = line.pinned_by.is_some();
             change_pins(app, say::brief::UNPINNED_NOW, async move {
                 unpin(app, pin).await?;
-                Ok(Some(pin_back(pin, what)))
+                // A line of an agent is for its children; the user's would be for all.
+                Ok(Some(pin_back(pin, what)).filter(|_| !is_of_agent))
             });
         }
         (None, Some(id)) => change_pins(app, say::brief::PINNED_NOW, async move {
@@ -146,8 +148,8 @@ pub(super) fn save_draft(app: App) {
         let new = text.clone();
         let undo = match old.and_then(|it| Some((it.pin?, it.text))) {
             Some((number, words)) => {
-                let new = pin_instead(app, number, Pinnable::Text(new)).await?;
-                new.map(|number| pin_back(number, Pinnable::Text(words)))
+                pin_instead(app, number, Pinnable::Text(new)).await?;
+                Some(pin_back(number, Pinnable::Text(words)))
             }
             None => pin(app, Pinnable::Text(new)).await?,
         };
@@ -174,12 +176,10 @@ async fn pin(app: App, what: Pinnable) -> Result<Option<Undo>, Refusal> {
     Ok(number.map(|number| undo_of(move |app| unpin(app, number))))
 }
 
-/// Pins in the place of another pin; returns the id of the new pin.
-async fn pin_instead(app: App, pin: u64, what: Pinnable) -> Result<Option<u64>, Refusal> {
-    let sought = what.clone();
+/// Pins in the place that another pin has or had.
+async fn pin_instead(app: App, pin: u64, what: Pinnable) -> Result<(), Refusal> {
     let instead = Pinning::Instead(PinInstead { pin, what });
-    let reply = app.ask(ask::Pin(instead)).await?;
-    Ok(pin_of(&reply.lines, &sought))
+    app.ask(ask::Pin(instead)).await.map(|_| ())
 }
 
 /// The id of the pin of this claim or text.
@@ -196,7 +196,7 @@ fn pin_of(lines: &[BriefLine], what: &Pinnable) -> Option<u64> {
 fn pin_back(pin: u64, what: Pinnable) -> Undo {
     undo_of(move |app| {
         let what = what.clone();
-        async move { pin_instead(app, pin, what).await.map(|_| ()) }
+        pin_instead(app, pin, what)
     })
 }
 
@@ -212,7 +212,7 @@ fn undo_of<F: Future<Output = Result<(), Refusal>> + 'static>(
         }
     };
     let then = |app: App, of: &str| app.frame.say(say::notice::UNDONE, of);
-    Undo::new(say::LINES, take_back, then)
+    Undo::new(say::LINES, take_back, then).unlisted()
 }
 
 /// Unpins by id: a line's number may have changed, and differs in an agent's brief.

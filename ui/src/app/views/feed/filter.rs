@@ -39,7 +39,9 @@ pub(super) fn clear_filter(app: App) {
 fn open_named(app: App, typed: String) {
     spawn_local(async move {
         let named = repositories::find_named(app, &typed).await;
-        if let Some(named) = named.filter(|it| !it.is_listed()) {
+        // Other words may have been typed meanwhile.
+        let is_still_typed = app.list.filter.with_untracked(|it| it.text == typed);
+        if let Some(named) = named.filter(|it| is_still_typed && !it.is_listed()) {
             refilter(app, |it| it.text.clear(), true);
             repositories::follow_link(app, &named.link);
         }

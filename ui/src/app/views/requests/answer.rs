@@ -127,9 +127,8 @@ pub(super) fn undo_of(id: String) -> Undo {
         let revoked = revoke(app, id.clone());
         async move { revoked.await.map(|()| None) }
     };
-    Undo::new(say::CLAIMS, taken_back, |app, _| {
-        app.frame.say(say::requests::REVOKED, "")
-    })
+    let then = |app: App, _: &str| app.frame.say(say::requests::REVOKED, "");
+    Undo::new(say::CLAIMS, taken_back, then).unlisted()
 }
 
 /// Reports what was answered, and opens the next request that waits.
