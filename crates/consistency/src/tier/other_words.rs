@@ -333,7 +333,11 @@ fn count_the_same(one: (&Claim, &Value), other: (&Claim, &Value)) -> bool {
             let mut words = part
                 .split(|it: char| !it.is_alphabetic())
                 .filter(|it| !it.is_empty());
-            let word = if is_last { words.next_back() } else { words.next() };
+            let word = if is_last {
+                words.next_back()
+            } else {
+                words.next()
+            };
             word.map(|it| stem(&it.to_lowercase()))
         };
         let before = text.get(..value.from).and_then(|it| word(it, true));
