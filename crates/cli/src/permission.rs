@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    AgentBudget, AgentId, BudgetsReply, GrantReply, GrantTold, GrantsReply, Meter, RequestState,
-    RequestTold, RequestsReply, format_count,
+    AgentBudget, AgentId, BudgetsReply, GrantReply, GrantState, GrantTold, GrantsReply, Meter,
+    RequestState, RequestTold, RequestsReply, format_count,
 };
 
 use jiff::Timestamp;
@@ -110,9 +110,16 @@ pub(crate) fn requests_text(reply: &RequestsReply) -> String {
         return "no requests are waiting".to_owned();
     }
     let line = |request: &RequestTold| {
-        let state = match request.state {
-            RequestState::Waiting => String::new(),
-            state => format!(", {state}"),
+        let state = match (request.state, &request.grant) {
+            (RequestState::Waiting, _) => String::new(),
+            // What became of the grant, as in the window.
+            (RequestState::Granted, Some(grant)) if grant.state == GrantState::Revoked => {
+                format!(", {}", grant.state)
+            }
+            (RequestState::Granted, Some(grant)) if grant.holder.is_some() => {
+                ", granted and transferred".to_owned()
+            }
+            (state, _) => format!(", {state}"),
         };
         let mut out = format!(
             "{}  {}  {}{state}\n  {}, {} tokens",

@@ -112,6 +112,12 @@ fn permissions_as_the_command_prints_them() {
     let waiting = sandbox.json(&["requests"]);
     assert_eq!(waiting["requests"][0]["id"], error["error"]["request"]);
     assert_eq!(waiting["requests"][0]["reason"], why);
+    let id = waiting["requests"][0]["id"].as_str().unwrap();
+    sandbox.json(&["requests", "grant", id]);
+    let told = || sandbox.run(&["requests", "--all"]).out;
+    assert!(told().contains(", granted"), "{}", told());
+    sandbox.json(&["grant", "revoke", id]);
+    assert!(told().contains(", revoked"), "{}", told());
 }
 
 #[test]
