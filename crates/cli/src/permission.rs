@@ -113,12 +113,11 @@ pub(crate) fn requests_text(reply: &RequestsReply) -> String {
         let state = match (request.state, &request.grant) {
             (RequestState::Waiting, _) => String::new(),
             // What became of the grant, as in the window.
-            (RequestState::Granted, Some(grant)) if grant.state == GrantState::Revoked => {
-                format!(", {}", grant.state)
-            }
-            (RequestState::Granted, Some(grant)) if grant.holder.is_some() => {
-                ", granted and transferred".to_owned()
-            }
+            (RequestState::Granted, Some(grant)) => match grant.state {
+                GrantState::Open if grant.holder.is_some() => ", transferred".to_owned(),
+                GrantState::Revoked | GrantState::Expired => format!(", {}", grant.state),
+                GrantState::Open | GrantState::Spent => format!(", {}", request.state),
+            },
             (state, _) => format!(", {state}"),
         };
         let mut out = format!(

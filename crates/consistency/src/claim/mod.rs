@@ -30,7 +30,7 @@ pub(crate) use setting::Setting;
 pub(crate) use statement::{Aspect, Reach};
 pub(crate) use values::value::ValueRelation;
 pub(crate) use words::{
-    lexicon::{is_everywhere, stem},
+    lexicon::{denies, is_everywhere, stem},
     name::{key_of_word, name_parts},
     technology::{TOOL, is_form_of, is_negotiated, is_part_of_product, live_together, plural_of},
     vocabulary::{BOUNDS, list_has},

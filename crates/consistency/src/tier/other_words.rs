@@ -12,7 +12,7 @@ use engram_model::is_stop_word;
 use crate::{
     claim::{
         Claim, Dimension, Form, Ratio, Reach, Statement, Term, Value, ValueKind, ValueRelation,
-        stem, unit,
+        denies, stem, unit,
     },
     near::{Gist, Sought},
 };
@@ -168,12 +168,9 @@ pub(super) fn share_enough(left: &Gist, right: &Gist) -> bool {
 /// Whether a text may deny something. [`compare_denials`] knows more words than those that two texts
 /// share as written.
 pub(super) fn may_deny(text: &str) -> bool {
-    const WORDS: [&str; 8] = [
-        "no", "not", "never", "none", "nothing", "nobody", "without", "cannot",
-    ];
-    let text = text.to_lowercase();
-    let mut words = text.split(|it: char| !it.is_alphanumeric());
-    text.contains("n't") || text.contains("n’t") || words.any(|it| WORDS.contains(&it))
+    let text = text.to_lowercase().replace('’', "'");
+    let mut words = text.split(|it: char| !it.is_alphanumeric() && it != '\'');
+    words.any(denies)
 }
 
 /// How many words both claims have, besides stop words and units.

@@ -65,6 +65,7 @@ impl NearThreshold {
         }
     }
 }
+
 /// Whether the user marked a topic, or one above it, as one of high stakes.
 pub(crate) fn is_of_high_stakes(cx: &Context<'_>, topic: &str) -> bool {
     let marked = &cx.engine.config.consistency.high_stakes;

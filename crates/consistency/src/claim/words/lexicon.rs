@@ -119,6 +119,11 @@ pub(crate) fn meaning_of_stem(stem: &str) -> Option<Meaning> {
     STEMS.get(stem).copied()
 }
 
+/// Whether a word denies what is said, or says it of none.
+pub(crate) fn denies(word: &str) -> bool {
+    meaning_of(word).is_some_and(|it| matches!(it, Meaning::Negation | Meaning::NoneOf))
+}
+
 /// The base form of an irregular verb form.
 pub(crate) fn base_of_irregular(word: &str) -> Option<&'static str> {
     IRREGULAR.get(word).copied()
