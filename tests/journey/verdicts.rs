@@ -186,15 +186,15 @@ fn keys_act_on_what_a_search_shows() {
     desk.window.keys("/");
     desk.window.keys("walnuts");
     desk.window.wait(&is_open(edited));
-    assert_eq!(
-        desk.window.texts("[data-testid=feed-row] mark"),
-        ["Walnuts"]
-    );
+    desk.window
+        .wait("[...document.querySelectorAll('[data-testid=feed-row] mark')].map(it => it.textContent).join() === 'Walnuts'");
     desk.window.shot("search");
     desk.window.keys("\u{E007}");
     desk.window.keys("\u{E017}");
     assert!(desk.window.text("[data-testid=named]").contains("Walnuts"));
     desk.window.keys("\u{E00C}");
+    desk.window
+        .wait("document.querySelector('[data-testid=confirm]') === null");
     // Typing replaces the text in the field. Without a match, keys have nothing to act on.
     desk.window.keys("/");
     desk.window.keys("pistachios");
