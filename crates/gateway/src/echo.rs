@@ -7,7 +7,10 @@
 //! something, so the claim is not an echo. Case, punctuation, spaces and zero-width characters are
 //! ignored.
 
+use std::hash::Hasher;
+
 use engram_model::{Code, Refusal, is_hidden};
+use fnv::FnvHasher;
 
 use crate::prose;
 
@@ -158,10 +161,12 @@ pub(crate) fn words_of(text: &str) -> Vec<String> {
 /// Returns the mixed FNV-1a hash of the words and their ends. It is the same in every build, since
 /// fingerprints are stored.
 fn print_of(words: &[String]) -> u64 {
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
-    let bytes = words.iter().flat_map(|it| it.bytes().chain([0xff]));
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, step);
+    let mut hasher = FnvHasher::default();
+    for word in words {
+        hasher.write(word.as_bytes());
+        hasher.write(&[0xff]);
+    }
+    let hash = hasher.finish();
     let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)
 }

@@ -231,7 +231,7 @@ fn what_is_no_file_is_refused_at_once() {
         (".tantivy-writer.lock", Use::Write),
     ] {
         sandbox.json(&["doctor", "--reindex"]);
-        let path = sandbox.home().join("index-9").join(name);
+        let path = sandbox.home().join("index-10").join(name);
         let _ = fs::remove_file(&path);
         let pipe = Pipe::at(&path, used);
         assert_eq!(sandbox.json(&["query", "full jitter"])["verdict"], "strong");

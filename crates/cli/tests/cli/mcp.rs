@@ -189,7 +189,7 @@ fn servers_outlive_a_reindex() {
         }
         assert_eq!(sandbox.json(&["doctor", "--reindex"])["ok"], true);
         if round == 3 {
-            std::fs::remove_dir_all(sandbox.home().join("index-9")).unwrap();
+            std::fs::remove_dir_all(sandbox.home().join("index-10")).unwrap();
         }
     }
     clients.into_iter().for_each(Client::end);

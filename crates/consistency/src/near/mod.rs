@@ -188,6 +188,11 @@ impl<'g> Sought<'g> {
         self.add_up(most / self.most, words, closeness, model.is_some())
     }
 
+    /// Whether a claim that was not read has the same words ([`Gist::has_same_words`]), by its sketch.
+    pub fn has_same_words(&self, sketch: &ClaimSketch) -> bool {
+        self.sketch.has_same_words(sketch)
+    }
+
     /// How close a meaning by the table is, from 0 to 1.
     fn closeness_to(&self, meaning: impl Iterator<Item = f32>) -> f32 {
         let both = self.meaning.iter().zip(meaning);

@@ -1,11 +1,17 @@
 //! A sketch of a claim: what an index keeps to tell how near the claim is to a question.
 
+use std::hash::Hasher;
+
+use fnv::FnvHasher;
+
 use super::{COLUMNS, Gist, meaning, weight_at_length};
 
-/// How many words a claim has, and what they mean.
+/// How many words a claim has, which, and what they mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimSketch {
     words: u8,
+    /// The same for claims of the same words in whatever order, and hardly ever for others. 56 bits.
+    signature: u64,
     /// A vector of length 127, or zero if the table knows none of the words.
     meaning: [i8; COLUMNS],
 }
@@ -14,6 +20,7 @@ impl Default for ClaimSketch {
     fn default() -> Self {
         Self {
             words: 0,
+            signature: 0,
             meaning: [0; COLUMNS],
         }
     }
@@ -31,6 +38,7 @@ impl ClaimSketch {
         let words = gist.words.iter().map(|it| (it, it.rarity));
         Self {
             words: gist.words.len().min(usize::from(u8::MAX)) as u8,
+            signature: gist.stems().map(hash).fold(0, u64::wrapping_add) >> 8,
             meaning: meaning(words).map(|it| (it * 127.0).round() as i8),
         }
     }
@@ -42,18 +50,19 @@ impl ClaimSketch {
             part.iter().fold(0, byte)
         };
         let meaning = self.meaning.chunks(8).map(eight);
-        std::iter::once(u64::from(self.words))
+        std::iter::once(self.signature << 8 | u64::from(self.words))
             .chain(meaning)
             .collect()
     }
 
     /// Reads what [`ClaimSketch::to_numbers`] wrote; an empty sketch from anything else.
     pub fn from_numbers(numbers: &[u64]) -> Self {
-        let Some((words, meaning)) = numbers.split_first() else {
+        let Some((first, meaning)) = numbers.split_first() else {
             return Self::default();
         };
         let mut sketch = Self {
-            words: (*words).min(u64::from(u8::MAX)) as u8,
+            words: (first & 0xff) as u8,
+            signature: first >> 8,
             ..Self::default()
         };
         let bytes = meaning.iter().flat_map(|it| it.to_be_bytes());
@@ -61,6 +70,11 @@ impl ClaimSketch {
             *number = byte.cast_signed();
         }
         sketch
+    }
+
+    /// Whether both are of the same words, in whatever order.
+    pub fn has_same_words(&self, other: &Self) -> bool {
+        (self.words, self.signature) == (other.words, other.signature)
     }
 
     /// Whether the table knows any of its words.
@@ -92,9 +106,28 @@ impl ClaimSketch {
     }
 }
 
+/// A hash that is the same in every build, because an index stores it.
+fn hash(stem: &str) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(stem.as_bytes());
+    hasher.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_same_words_have_the_same_signature() {
+        let relay = ClaimSketch::of("The relay retries 3 times.");
+        let same = |text| relay.has_same_words(&ClaimSketch::of(text));
+        assert!(same("9 times the relay retried."));
+        assert!(!same("The relay retries."));
+        assert!(!same("The relay restarts 3 times."));
+        let stored = ClaimSketch::from_numbers(&relay.to_numbers());
+        assert!(stored.has_same_words(&relay));
+        assert!(!ClaimSketch::default().has_same_words(&relay));
+    }
 
     #[test]
     fn a_sketch_is_stored_and_read_as_it_was() {

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 /// How many claims are cached in parsed form, a few kilobytes each.
-const KEPT: usize = 4_096;
+const KEPT: usize = 1_024;
 /// The most claims after the index's cursor that are examined, newest first.
 const TAIL: usize = 4_000;
 /// The most claims whose keys are kept here before the tail restarts at the end of the index.

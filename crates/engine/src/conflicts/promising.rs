@@ -56,6 +56,10 @@ pub(super) fn promising_places(
     }
     let mut promising = Vec::new();
     for (seq, (weight, sketch)) in places {
+        // Left to the rules, as in `near.rs`; a series may have thousands of them.
+        if sketch.is_some_and(|it| sought.has_same_words(&it)) {
+            continue;
+        }
         let weight = weight + shared.left_out;
         let at_most = |by_model| sought.nearness_at_most(weight, sketch.as_ref(), by_model);
         let is_promising = |by_model| at_most(by_model) >= threshold;

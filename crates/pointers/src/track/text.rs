@@ -1,6 +1,8 @@
 //! A file as lines, with the data that alignment needs for each.
 
-use std::{cell::OnceCell, collections::HashMap, ops::Range};
+use std::{cell::OnceCell, collections::HashMap, hash::Hasher, ops::Range};
+
+use fnv::FnvHasher;
 
 use crate::Encoding;
 
@@ -166,28 +168,26 @@ pub(super) fn same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
     a.iter().filter(solid).eq(b.iter().filter(solid))
 }
 
-const FNV: u64 = 0xcbf2_9ce4_8422_2325;
-
 /// Returns the FNV-1a hash of a line.
 pub(super) fn hash(line: &[u8]) -> u64 {
-    line.iter().fold(FNV, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let mut hasher = FnvHasher::default();
+    hasher.write(line);
+    hasher.finish()
 }
 
 /// Returns the FNV-1a hash of a line without its blanks, the same on every machine, and how
 /// significant the line is. Where equality matters, the bytes are compared too.
 fn read(line: &[u8]) -> (u64, u16) {
-    let mut hash = FNV;
+    let mut hasher = FnvHasher::default();
     let mut says = 0u16;
     for byte in line {
         let class = CLASSES[usize::from(*byte)];
         if class != BLANK {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            hasher.write(&[*byte]);
             if class == TELLS && says < MAX_TELLING {
                 says += 1;
             }
         }
     }
-    (hash, says)
+    (hasher.finish(), says)
 }

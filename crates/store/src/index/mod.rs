@@ -36,10 +36,11 @@ use crate::{
 };
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
-const VERSION: &str = "index-9";
+const VERSION: &str = "index-10";
 /// Its earlier names.
-const EARLIER: [&str; 8] = [
+const EARLIER: [&str; 9] = [
     "index-1", "index-2", "index-3", "index-4", "index-5", "index-6", "index-7", "index-8",
+    "index-9",
 ];
 /// The name of its cursor in the home. The index stores a cursor too, in the same commit as the
 /// data; that one is decisive.
