@@ -10,7 +10,7 @@ mod table;
 
 use engram_model::is_stop_word;
 
-use crate::claim::stem;
+use crate::claim::{stem, unit};
 
 pub use sketch::ClaimSketch;
 use table::{COLUMNS, Row};
@@ -239,8 +239,11 @@ fn words_of(text: &str) -> impl Iterator<Item = String> {
     parts.flat_map(parts_of).filter(|it| !is_stop_word(it))
 }
 
-/// Splits `camelCase` and `HTTPServer`.
+/// Splits `camelCase` and `HTTPServer`, but not `MiB`.
 fn parts_of(word: &str) -> Vec<String> {
+    if unit(word).is_some() {
+        return vec![word.to_lowercase()];
+    }
     let chars: Vec<char> = word.chars().collect();
     let mut parts = vec![String::new()];
     for (at, c) in chars.iter().enumerate() {

@@ -57,7 +57,12 @@ pub(super) fn compare_other_words(
     }
     let (one, other) = only_difference(left, right)?;
     let (gist, there) = (Gist::of(&left.text), Gist::of(&right.text));
-    let shared = count_shared(&gist, &there);
+    // "In the relay service" says where, not of what.
+    let (here, others) = (conditions(left), conditions(right));
+    let is_place = |stem: &&str| here.contains(stem) && others.contains(stem);
+    let shared = shared_words(&gist, &there)
+        .filter(|it| !is_place(it))
+        .count();
     let near = Sought::without_home(&gist).nearness(&there);
     let is_known = if are_worded_alike(left, right) {
         shared + 1 >= MIN_SHARED && says_more(left, right) && !topics.bare
@@ -162,7 +167,7 @@ fn is_clear(claim: &Claim) -> bool {
 
 /// Whether two claims share the fewest words with which [`compare_other_words`] finds anything.
 pub(super) fn share_enough(left: &Gist, right: &Gist) -> bool {
-    count_shared(left, right) + 1 >= MIN_SHARED
+    shared_words(left, right).count() + 1 >= MIN_SHARED
 }
 
 /// Whether a text may deny something. [`compare_denials`] knows more words than those that two texts
@@ -173,11 +178,11 @@ pub(super) fn may_deny(text: &str) -> bool {
     words.any(denies)
 }
 
-/// How many words both claims have, besides stop words and units.
-fn count_shared(left: &Gist, right: &Gist) -> usize {
+/// The words that both claims have, besides stop words and units.
+fn shared_words<'g>(left: &'g Gist, right: &Gist) -> impl Iterator<Item = &'g str> {
     let there: BTreeSet<&str> = right.stems().collect();
-    let shared = left.stems().filter(|it| there.contains(it));
-    shared.filter(|it| unit(it).is_none()).count()
+    let shared = left.stems().filter(move |it| there.contains(it));
+    shared.filter(|it| unit(it).is_none())
 }
 
 /// Whether one claim says all that the other says, and perhaps more.
@@ -242,9 +247,11 @@ fn asks_for(claim: &Claim) -> bool {
 }
 
 /// When a claim holds, whichever of its statements says so.
-fn conditions(claim: &Claim) -> BTreeSet<&String> {
+fn conditions(claim: &Claim) -> BTreeSet<&str> {
     let all = claim.statements.iter().flat_map(|it| &it.conditions);
-    all.filter(|it| *it != "default").collect()
+    all.map(String::as_str)
+        .filter(|it| *it != "default")
+        .collect()
 }
 
 /// Whether each claim names something that the other does not: two files, two settings.

@@ -36,6 +36,12 @@ fn values_of_one_thing_in_other_words_are_compared() {
             "The index times out after 273 items in region 13.",
             false,
         ),
+        // What both say first is only where it is.
+        (
+            "In the payment relay service, FrameArena has 16 MiB of room.",
+            "In the payment relay service, the Parquet writer targets row groups of 128 MiB.",
+            false,
+        ),
         // Another thing, another action, another case.
         (
             "The search service allows 100 requests.",
