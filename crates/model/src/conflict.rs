@@ -174,6 +174,11 @@ pub struct Conflict {
 }
 
 impl Conflict {
+    /// Whether only an agent or a model says so: such a conflict has no report and blocks nothing.
+    pub fn is_unconfirmed(&self) -> bool {
+        self.status == ConflictStatus::Open && self.tier.is_word() && self.risk.is_none()
+    }
+
     /// The side that a verdict chose: both sides held until the verdict, and the other one ended
     /// first. `None` if no side was chosen, or if both have since ended at the same time.
     pub fn winner(&self) -> Option<&ConflictSide> {
@@ -241,13 +246,16 @@ pub struct Settled {
 }
 
 /// What somebody said of a pair of near claims.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairAnswer {
     /// Who, as a person would name them.
     pub by: String,
     /// What.
     pub verdict: PairVerdict,
+    /// How sure a model is, from 0 to 1; absent for agents and people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sure: Option<f64>,
     /// When.
     pub at: Timestamp,
     /// The reason that was given; null where none was, or once it was erased.

@@ -367,6 +367,9 @@ pub(crate) enum ModelsVerb {
         /// For embed and nli: the ONNX Runtime library, 1.24 or later [default: the fetched one]
         #[arg(long, value_name = "LIBRARY")]
         runtime: Option<PathBuf>,
+        /// Do not ask before claims may leave this machine
+        #[arg(long)]
+        yes: bool,
     },
     /// Turn off the model for a task
     Off {

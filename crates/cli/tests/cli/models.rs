@@ -23,7 +23,12 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
     ] });
     assert_eq!(sandbox.json(&["models"]), off);
     let far = "https://api.example.com/v1";
-    let chosen = sandbox.json(&["models", "use", "llm", far, "--model", "large"]);
+    let choice = ["models", "use", "llm", far, "--model", "large"];
+    let unasked = sandbox.run(&choice);
+    let would = "this would send pairs of near claims to https://api.example.com/v1";
+    assert!(unasked.err.contains(would), "{unasked:?}");
+    assert_eq!(sandbox.json(&["models"]), off);
+    let chosen = sandbox.json(&[&choice[..], &["--yes"]].concat());
     assert_eq!(
         chosen["models"][2],
         json!({
@@ -65,6 +70,19 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
     let text = sandbox.run(&["models"]).out;
     assert!(text.contains("nli   off"), "{text}");
     assert!(text.contains("llm   on      large; sends pairs"), "{text}");
+    let near = [
+        "models",
+        "use",
+        "llm",
+        "http://localhost:9/v1",
+        "--model",
+        "small",
+    ];
+    let near = sandbox.json(&near);
+    assert_eq!(
+        near["models"][2]["why"],
+        "asks http://localhost:9/v1, on this machine"
+    );
     assert_eq!(sandbox.json(&["models", "off", "llm"]), off);
 }
 

@@ -175,6 +175,7 @@ fn judgments_of(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<PairAnswer>, Refusal
             None => names::author_of_entry(&by),
         },
         verdict: judgment.verdict,
+        sure: judgment.sure,
         at: by.at,
         why: by.why.filter(|it| !it.is_empty()),
     });

@@ -41,7 +41,11 @@ pub(crate) fn tell(home: &Path, model: &mut ListedModel) {
         && let Ok(why) = read_file(&path, MAX_REASON)
     {
         model.state = ModelState::Broken;
-        model.why = Some(why);
+        // Where its claims go stays said.
+        model.why = Some(match model.why.take() {
+            Some(note) => format!("{why}; {note}"),
+            None => why,
+        });
     }
 }
 

@@ -107,14 +107,18 @@ impl EndpointModel {
     }
 
     /// What a reader should know of a model that can be used.
-    fn note(&self, model: &LanguageModel) -> Option<String> {
-        let sends =
-            (!model.is_local()).then(|| format!("sends pairs of near claims to {}", self.url));
-        let key = self.key_env.as_ref().filter(|_| self.lacks_key());
-        let key =
-            key.map(|it| format!("{it} is not set here; the window and `engram serve` need it"));
-        let notes: Vec<String> = sends.into_iter().chain(key).collect();
-        (!notes.is_empty()).then(|| notes.join("; "))
+    fn note(&self, model: &LanguageModel) -> String {
+        let asks = if model.is_local() {
+            format!("asks {}, on this machine", self.url)
+        } else {
+            format!("sends pairs of near claims to {}", self.url)
+        };
+        match self.key_env.as_ref().filter(|_| self.lacks_key()) {
+            Some(key) => {
+                format!("{asks}; {key} is not set here; the window and `engram serve` need it")
+            }
+            None => asks,
+        }
     }
 }
 
@@ -163,7 +167,7 @@ pub fn list_models(home: &Path) -> Result<Vec<ListedModel>, Refusal> {
             Ok(endpoint) => ListedModel {
                 name: Some(model.model.clone()),
                 state: ModelState::On,
-                why: model.note(&endpoint),
+                why: Some(model.note(&endpoint)),
                 ..none(ModelTask::Llm)
             },
             Err(why) => broken(ModelTask::Llm, model.model.clone(), &why.to_string()),
@@ -219,6 +223,16 @@ fn broken(task: ModelTask, name: String, why: &str) -> ListedModel {
         why: Some(why.to_owned()),
         ..none(task)
     }
+}
+
+/// The address to which a choice would send pairs of near claims; `None` if they stay on this machine.
+pub fn address_of_claims(choice: &ModelChoice) -> Option<&str> {
+    let ModelChoice::Endpoint { url, model, .. } = choice else {
+        return None;
+    };
+    let endpoint = LanguageModel::new(url.trim(), model.trim(), None);
+    let is_local = endpoint.is_ok_and(|it| it.is_local());
+    (!is_local).then_some(url.trim())
 }
 
 /// Chooses a model, or none, after checking that it is one of this task. A refused choice replaces

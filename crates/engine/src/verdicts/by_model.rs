@@ -62,6 +62,7 @@ impl ModelWord {
             id,
             verdict: self.verdict,
             model: Some(self.model.clone()),
+            sure: Some(self.sure),
             why: self.why.clone().filter(is_clean),
         };
         Planned::private(Operation::Judged(judgment), ENGINE)

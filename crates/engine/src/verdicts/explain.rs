@@ -75,6 +75,6 @@ fn no_answer(why: &ModelError) -> Refusal {
             "the language model gave no answer: {}",
             quoted(&why.to_string())
         ),
-        "Nothing was recorded: check the endpoint with `engram models`, and ask again.",
+        "Nothing was recorded. `engram models` shows the endpoint and the model: correct them, or ask again later.",
     )
 }

@@ -9,12 +9,12 @@ use std::collections::HashMap;
 
 use engram_gateway::quoted;
 use engram_model::{
-    Code, ConflictId, ConflictStatus, Engram, JournalTime, Operation, PairVerdict, ProjectId,
-    Refusal, ResolveReply, Scope, Settle,
+    AgentId, Code, ConflictId, ConflictStatus, Engram, JournalTime, Operation, PairVerdict,
+    ProjectId, Refusal, ResolveReply, Scope, Settle,
     operation::{Agent, Contradiction, PairJudgment},
     shorten,
 };
-use engram_store::{NearPairs, Reader};
+use engram_store::{Attribution, NearPairs, Reader};
 use jiff::SignedDuration;
 
 use crate::{
@@ -32,7 +32,10 @@ use crate::{
         rates,
     },
     decide,
-    verdicts::settle::{ProposedVerdict, plan_ruling, settled_already},
+    verdicts::settle::{
+        ProposedVerdict, VerdictEffects, plan_ruling, ruling_without_verdict, settled_already,
+        verdict_plan,
+    },
 };
 
 /// The most characters of a claim that the reason of a conflict quotes.
@@ -147,13 +150,22 @@ fn shown_pair(
     if found.pair.id != id {
         return Err(no_conflict(id));
     }
+    let not_asked = || match found.conflict.status {
+        ConflictStatus::Possible => no_conflict(id),
+        // Agents see it in their list.
+        _ => Refusal::new(
+            Code::NotFound,
+            format!("you were not asked about conflict {id}"),
+            "Leave it to those who were shown its claims: only they and the user answer.",
+        ),
+    };
     if is_third(tx, agent, &found)? {
         return Ok((found, JudgeOf::Third));
     }
     if NearPairs::of(tx).is_proposed_to(&agent.handle, id)? || served::was_asked(cx, tx, id)? {
         Ok((found, JudgeOf::Shown))
     } else {
-        Err(no_conflict(id))
+        Err(not_asked())
     }
 }
 
@@ -167,18 +179,29 @@ fn is_third(tx: &Reader<'_>, agent: &Agent, found: &ShownConflict) -> Result<boo
     if !rights::is_neutral(tx, agent, pair)? {
         return Ok(false);
     }
-    // By agent or model, its last word on the pair.
-    let mut words = HashMap::new();
-    for (by, judgment) in NearPairs::of(tx).judgments(pair.id)? {
+    let said = NearPairs::of(tx).judgments(pair.id)?;
+    for (by, _) in &said {
         let judge = by.agent.as_ref().map_or(Ok(None), |it| tx.agent(it))?;
         if judge.is_some_and(|it| it.run == agent.run) {
             return Ok(false);
         }
-        words.insert((by.agent, judgment.model), judgment.verdict);
     }
-    let is_against =
-        |it: &PairVerdict| matches!(it, PairVerdict::Contradicts | PairVerdict::Replaces);
-    Ok(words.values().any(is_against))
+    Ok(last_words(&said).values().any(|it| is_against(*it)))
+}
+
+/// What was said of a pair.
+type Said = [(Attribution, PairJudgment)];
+
+/// The last word on a pair, by agent and model; the person is neither.
+fn last_words(said: &Said) -> HashMap<(Option<&AgentId>, Option<&String>), PairVerdict> {
+    let words = said.iter();
+    words
+        .map(|(by, word)| ((by.agent.as_ref(), word.model.as_ref()), word.verdict))
+        .collect()
+}
+
+pub(super) fn is_against(verdict: PairVerdict) -> bool {
+    matches!(verdict, PairVerdict::Contradicts | PairVerdict::Replaces)
 }
 
 pub(super) fn unknown_key(key: &str) -> Refusal {
@@ -203,24 +226,31 @@ fn plan_word(
     }
     let said = NearPairs::of(tx).judgments(found.pair.id)?;
     let own = cx.agent()?.map(|agent| &agent.handle);
-    let mut words = said.iter().rev().filter(|it| it.1.model.is_none());
-    let last = words.find(|it| it.0.agent.as_ref() == own);
+    let words = last_words(&said);
+    let last = words.get(&(own, None)).copied();
     // Such an answer of a person settled the pair: as it is not settled, that was undone.
     let settles = matches!(verdict, PairVerdict::Compatible | PairVerdict::Replaces);
     let was_undone = judge == JudgeOf::Person && settles;
-    if !was_undone && last.is_some_and(|it| it.1.verdict == verdict) {
+    if !was_undone && last == Some(verdict) {
         return Ok(Plan::of(Vec::new(), reply(found, status)));
     }
     let mut entries = vec![judged(found, verdict, asked)];
     match verdict {
-        PairVerdict::Same => {
-            entries.extend(corroboration(cx, tx, found, asked)?);
-            Ok(Plan::of(entries, reply(found, status)))
-        }
         PairVerdict::Compatible if judge == JudgeOf::Person => {
             ruled(cx, tx, found, Settle::Dismiss, entries, asked)
         }
-        PairVerdict::Compatible | PairVerdict::Unclear => {
+        PairVerdict::Same | PairVerdict::Compatible | PairVerdict::Unclear => {
+            if verdict == PairVerdict::Same {
+                entries.extend(corroboration(cx, tx, found, asked)?);
+            }
+            let mut others = words.iter().filter(|it| *it.0 != (own, None));
+            let is_alone = last.is_some_and(is_against) && !others.any(|it| is_against(*it.1));
+            if judge != JudgeOf::Person && is_alone && is_unconfirmed(tx, &found.pair)? {
+                // The conflict rests on nothing else.
+                let ruling = ruling_without_verdict(found, ConflictStatus::Possible);
+                let plan = verdict_plan(found, asked, VerdictEffects::default(), ruling);
+                return Ok(followed_by(entries, plan));
+            }
             Ok(Plan::of(entries, reply(found, status)))
         }
         // An agent does not overrule what a person decided or undid: its word is only noted.
@@ -262,6 +292,7 @@ pub(super) fn judged(
         id: found.pair.id,
         verdict,
         model: None,
+        sure: None,
         why: asked.why.clone(),
     };
     Planned::private(Operation::Judged(judgment), &asked.by).for_answer()
@@ -412,16 +443,19 @@ fn ruled(
     tx: &Reader<'_>,
     found: &ShownConflict,
     how: Settle,
-    mut entries: Vec<Planned>,
+    entries: Vec<Planned>,
     asked: &ProposedVerdict,
 ) -> Result<Plan<ResolveReply>, Refusal> {
     let asked = ProposedVerdict {
         how,
         ..asked.clone()
     };
-    let mut plan = plan_ruling(cx, tx, found, &asked)?;
-    // The answer is about the verdict.
+    Ok(followed_by(entries, plan_ruling(cx, tx, found, &asked)?))
+}
+
+/// The entries of a word, and then those of what follows from it, about which the answer is.
+fn followed_by(mut entries: Vec<Planned>, mut plan: Plan<ResolveReply>) -> Plan<ResolveReply> {
     entries.iter_mut().for_each(|it| it.is_answer = false);
     entries.append(&mut plan.entries);
-    Ok(Plan::of(entries, plan.answer))
+    Plan::of(entries, plan.answer)
 }

@@ -501,7 +501,7 @@ fn is_same_verdict(
 fn one_agents_word() -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
-        "this conflict rests on one agent's word",
+        "only an agent or a model says that this is a conflict, so no agent settles it",
         "Leave it open: the user sees it and decides.",
     )
 }
@@ -509,8 +509,11 @@ fn one_agents_word() -> Refusal {
 fn only_possible(found: &ShownConflict) -> Refusal {
     Refusal::new(
         Code::NotFound,
-        format!("{} is only a possible conflict", found.pair.id),
-        "Answer `contradicts` or `compatible` first.",
+        format!(
+            "{} is only a possible conflict, which has no verdict",
+            found.pair.id
+        ),
+        "Say `compatible` if both claims can hold, or `contradicts` first if they cannot.",
     )
 }
 

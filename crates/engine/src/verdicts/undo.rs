@@ -14,7 +14,7 @@ use crate::{
         visibility::Visibility,
     },
     verdicts::{
-        judge::judged,
+        judge::{is_against, judged},
         settle::{
             ProposedVerdict, VerdictEffects, ruling_without_verdict, store_version, verdict_plan,
         },
@@ -104,9 +104,7 @@ pub(super) fn word_to_take_back(
         return Ok(None);
     }
     let last = NearPairs::of(tx).words_of_person(pair.id)?.pop();
-    let is_against =
-        |it: &PairVerdict| matches!(it, PairVerdict::Contradicts | PairVerdict::Replaces);
-    Ok(last.filter(|it| is_against(&it.1)).map(|it| it.0))
+    Ok(last.filter(|it| is_against(it.1)).map(|it| it.0))
 }
 
 /// Takes back the person's word at this place: the pair is what it was before.

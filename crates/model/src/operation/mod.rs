@@ -288,7 +288,7 @@ pub struct Contradiction {
 }
 
 /// The word of [`Operation::Judged`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairJudgment {
     /// The conflict, or the possible one.
     #[serde(skip)]
@@ -298,6 +298,9 @@ pub struct PairJudgment {
     /// The model that said it; `None` for agents and people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// How sure the model is, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sure: Option<f64>,
     /// The reason that was given; stored beside the journal.
     #[serde(skip)]
     pub why: Option<String>,

@@ -233,6 +233,9 @@ impl From<ConflictsArguments> for ConflictFilter {
     }
 }
 
+/// The characters of a key under which `near` shows a claim.
+const KEY: usize = 4;
+
 impl TryFrom<ResolveArguments> for Resolve {
     type Error = Refusal;
 
@@ -244,6 +247,13 @@ impl TryFrom<ResolveArguments> for Resolve {
             (Err(_), Settle::Judge { verdict, .. }) => {
                 let key = Some(settle.conflict_id);
                 (ConflictId::default(), Settle::Judge { verdict, key })
+            }
+            (Err(_), _) if settle.conflict_id.len() == KEY => {
+                return Err(Refusal::new(
+                    Code::SchemaInvalid,
+                    "a key from `near` takes contradicts, replaces, same or compatible",
+                    "Set resolution_type to one of these. Verdicts are for open conflicts, by their id.",
+                ));
             }
             (id, how) => (id?, how),
         };

@@ -5,6 +5,8 @@
 
 use engram_model::{ConflictStatus, Limits, Promote, Refusal, ResolveReply, ask};
 
+use crate::resolution_type::ResolutionType;
+
 use super::{
     arguments::{
         CommitArguments, ConflictsArguments, DerefArguments, PromoteArguments, QueryArguments,
@@ -136,6 +138,16 @@ fn resolve_request(
     settle: ResolveArguments,
 ) -> Result<(ask::Resolve, impl FnOnce(ResolveReply) -> ResolveResult), Refusal> {
     let resolution_type = settle.resolution_type;
+    let recorded = move |settled: &ResolveReply| match (resolution_type, settled.status) {
+        (_, ConflictStatus::Resolved) => None,
+        (ResolutionType::Contradicts, _) => Some("You contradict it. The user decides."),
+        (ResolutionType::Replaces, _) => {
+            Some("You contradict it. Its claim is not yours to end: the user decides.")
+        }
+        (ResolutionType::Same, _) => Some("Both say the same."),
+        (ResolutionType::Compatible, _) => Some("Both can hold."),
+        _ => None,
+    };
     let settled = move |settled: ResolveReply| ResolveResult {
         // A word on a possible conflict settles nothing by itself.
         resolved: !matches!(
@@ -143,6 +155,7 @@ fn resolve_request(
             ConflictStatus::Open | ConflictStatus::Possible
         ),
         conflict_id: settled.conflict,
+        recorded: recorded(&settled),
         resolution_type,
         closed: settled.closed,
         stored: settled.stored,

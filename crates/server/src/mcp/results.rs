@@ -304,6 +304,9 @@ impl From<Conflict> for Dispute {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ResolveResult {
     pub(super) resolved: bool,
+    // What is kept of an answer that settles nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) recorded: Option<&'static str>,
     pub(super) conflict_id: ConflictId,
     pub(super) resolution_type: ResolutionType,
     pub(super) closed: Vec<EngramId>,

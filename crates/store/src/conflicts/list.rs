@@ -33,7 +33,7 @@ pub struct ListedConflict {
 const NEARNESS: &str = "CASE WHEN conflict.status = 'possible' THEN
      (SELECT body ->> '$.score' FROM journal WHERE seq = conflict.last) END,
    conflict.status = 'possible' AND EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
-     WHERE subject = conflict.id AND kind = 'judged' AND body ->> '$.verdict' = 'compatible'
+     WHERE subject = conflict.id AND kind = 'judged' AND body ->> '$.verdict' IN ('compatible', 'same')
        AND (agent IS NOT NULL OR body ->> '$.model' IS NOT NULL OR NOT EXISTS
          (SELECT 1 FROM journal AS later INDEXED BY journal_subject
           WHERE later.subject = conflict.id AND later.kind = 'judged' AND later.seq > journal.seq

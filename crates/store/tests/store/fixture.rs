@@ -318,6 +318,7 @@ fn operations_on_conflicts() -> Vec<Operation> {
             id: CONFLICT,
             verdict: PairVerdict::Contradicts,
             model: Some("small".into()),
+            sure: None,
             why: Some("1 is not 2.".to_owned()),
         }),
         Operation::Conflicted(Box::new(found)),

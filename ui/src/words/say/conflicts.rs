@@ -126,7 +126,7 @@ pub fn score(status: ConflictStatus, tier: Tier, score: f64) -> String {
 }
 
 pub const NEAREST: &str = "Nearest first";
-pub const CALLED_COMPATIBLE: &str = "Called compatible";
+pub const CALLED_COMPATIBLE: &str = "Called compatible or the same";
 
 /// Who judged it, and how sure that is: of a rule, that both claims are about the same thing; of a
 /// model, that they cannot both hold; of near claims, how near they are. `by` has the names of those
@@ -278,14 +278,18 @@ pub const DONE_CONTRADICT: &str = "Confirmed: the conflict waits for your verdic
 pub const OPEN_IT: &str = "Open";
 pub const IS_CONFLICT: &str = "This is already a conflict";
 
-/// What somebody said of a pair, as a line of its history.
-pub fn judged(verdict: PairVerdict) -> &'static str {
-    match verdict {
+/// What somebody said of a pair, as a line of its history, and how sure a model is.
+pub fn judged(verdict: PairVerdict, sure: Option<f64>) -> String {
+    let said = match verdict {
         PairVerdict::Contradicts => "they contradict each other",
         PairVerdict::Replaces => "B replaces A",
         PairVerdict::Same => "both say the same",
         PairVerdict::Compatible => "both can hold",
         PairVerdict::Unclear => "could not tell",
+    };
+    match sure {
+        Some(sure) => format!("{said} (sure: {sure:.2})"),
+        None => said.to_owned(),
     }
 }
 

@@ -465,6 +465,29 @@ fn a_persons_word_can_be_taken_back() {
     replays(&at);
 }
 
+/// An agent takes back the word on which alone a conflict rests: the pair is possible again, until
+/// it says so again. Another agent's word, or a person's, keeps the conflict.
+#[test]
+fn an_agents_word_can_be_taken_back() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    let bob = agent_named("bob");
+    for back in [PairVerdict::Same, PairVerdict::Compatible] {
+        let said = judge(&at, &bob, id, PairVerdict::Contradicts).unwrap();
+        assert_eq!(said.status, ConflictStatus::Open);
+        let said = judge(&at, &bob, id, back).unwrap();
+        assert_eq!(said.status, ConflictStatus::Possible);
+        assert!(listed(&at, Listed::Open).is_empty());
+        assert_eq!(listed(&at, Listed::Possible).len(), 1);
+        replays(&at);
+    }
+    judge(&at, &bob, id, PairVerdict::Contradicts).unwrap();
+    judge(&at, &USER, id, PairVerdict::Contradicts).unwrap();
+    let said = judge(&at, &bob, id, PairVerdict::Same).unwrap();
+    assert_eq!(said.status, ConflictStatus::Open);
+    assert_eq!(at.gate(Severity::Low).gate, Gate::Shut);
+}
+
 /// A person takes back the word that confirmed an agent's: the conflict rests on the agent's word
 /// alone again.
 #[test]

@@ -16,10 +16,7 @@ use crate::{
         source::SourceCard,
         state::App,
         views::conflicts::{
-            explain::view_explain,
-            queue::differing_bytes,
-            state,
-            verdict_kind::{ConflictVerdict, is_unconfirmed},
+            explain::view_explain, queue::differing_bytes, state, verdict_kind::ConflictVerdict,
         },
     },
     commands,
@@ -127,12 +124,12 @@ fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
         <p class="quiet judge" data-testid="judge">{who_judged(conflict)}" "{clock.lately(conflict.found_at)}". "{view_explain(app, conflict)}</p>
         {(!conflict.why.is_empty() && !conflict.tier.is_word()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
         {is_possible.then(|| view! { <p class="reason" data-testid="possible">{say::conflicts::POSSIBLE_MEANS}</p> })}
-        {is_unconfirmed(conflict).then(|| view! { <p class="reason" data-testid="unconfirmed">{say::conflicts::UNCONFIRMED}</p> })}
+        {conflict.is_unconfirmed().then(|| view! { <p class="reason" data-testid="unconfirmed">{say::conflicts::UNCONFIRMED}</p> })}
         {conflict.judged.iter().map(|said| {
             let by = say::conflicts::by_whom("", &clock.moment(said.at));
             let who = words::person(&said.by);
             view! {
-                <p class="settled" data-testid="judged"><b>{who}</b>": "{say::conflicts::judged(said.verdict)}", "<span class="quiet">{by}</span>
+                <p class="settled" data-testid="judged"><b>{who}</b>": "{say::conflicts::judged(said.verdict, said.sure)}", "<span class="quiet">{by}</span>
                     {said.why.as_deref().map(words::visible).map(|it| view! { <q dir="auto">{it}</q> })}</p>
             }
         }).collect_view()}

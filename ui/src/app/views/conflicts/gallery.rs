@@ -169,6 +169,7 @@ fn possible(app: App) {
             conflict.judged = vec![PairAnswer {
                 by: "reviewer".to_owned(),
                 verdict: PairVerdict::Compatible,
+                sure: None,
                 at: dom::clock().now,
                 why: Some("One is about reads, the other about writes.".to_owned()),
             }];

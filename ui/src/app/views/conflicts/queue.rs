@@ -54,10 +54,10 @@ pub struct Group {
     pub rows: Vec<Arc<Conflict>>,
 }
 
-/// Whether somebody said of a pair that both claims can hold.
+/// Whether somebody said of a pair that both claims can hold, or say the same.
 fn is_called_compatible(conflict: &Conflict) -> bool {
     let mut judged = conflict.judged.iter();
-    judged.any(|it| it.verdict == PairVerdict::Compatible)
+    judged.any(|it| matches!(it.verdict, PairVerdict::Compatible | PairVerdict::Same))
 }
 
 /// Puts possible conflicts in order: the nearest first, and those called compatible last. Others

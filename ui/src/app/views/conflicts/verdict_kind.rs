@@ -56,7 +56,7 @@ impl ConflictVerdict {
         let is_possible = conflict.status == ConflictStatus::Possible;
         let is_open = conflict.status == ConflictStatus::Open;
         match self {
-            Self::Contradict => is_possible || is_unconfirmed(conflict),
+            Self::Contradict => is_possible || conflict.is_unconfirmed(),
             Self::Dismiss => is_possible || is_open,
             Self::Surer => is_open && conflict.a.confidence != conflict.b.confidence,
             Self::Allow => is_open && conflict.allowed.is_none(),
@@ -124,10 +124,4 @@ impl ConflictVerdict {
             Self::Merge | Self::Allow => None,
         }
     }
-}
-
-/// Whether only an agent says so: such a conflict has no report yet.
-pub(super) fn is_unconfirmed(conflict: &Conflict) -> bool {
-    let is_open = conflict.status == ConflictStatus::Open;
-    is_open && conflict.tier.is_word() && conflict.risk.is_none()
 }
