@@ -46,6 +46,9 @@ pub(crate) fn conflicts_text(page: &ConflictsReply, asked: &ConflictFilter) -> S
             let (by, verdict) = (name_or_nobody(&judged.by), judged.verdict);
             let _ = write!(out, "\n  {by}: {verdict}{}", sure_suffix(judged));
         }
+        if let Some(settled) = settled_line(conflict) {
+            let _ = write!(out, "\n  {settled}");
+        }
     }
     if let (Some(more), Some(next)) = (page.omitted, &page.next) {
         let _ = write!(out, "\n\n{more} more: {}", next_page_command(asked, next));
@@ -164,25 +167,8 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
             conflict.id
         );
     }
-    if let Some(settled) = &conflict.settled {
-        let _ = write!(
-            out,
-            "\n{}{}{}, {}{}",
-            settled.how,
-            match (conflict.winner(), settled.merged) {
-                (Some(side), _) if side.id == conflict.a.id => ": a".to_owned(),
-                (Some(_), _) => ": b".to_owned(),
-                (None, Some(id)) => format!(": {id}"),
-                (None, None) => String::new(),
-            },
-            match settled.by.as_str() {
-                // Nobody decided: a ttl ended.
-                "" => String::new(),
-                by => format!(", by {}", one_line(by)),
-            },
-            time_text(settled.at),
-            reason_suffix(settled.why.as_deref())
-        );
+    if let Some(settled) = settled_line(conflict) {
+        let _ = write!(out, "\n{settled}");
     }
     if let Some(allowed) = &conflict.allowed {
         let _ = write!(
@@ -194,6 +180,29 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         );
     }
     out
+}
+
+/// The line that says how a conflict was settled, which side won, by whom and why; none while it is
+/// open.
+fn settled_line(conflict: &Conflict) -> Option<String> {
+    let settled = conflict.settled.as_ref()?;
+    Some(format!(
+        "{}{}{}, {}{}",
+        settled.how,
+        match (conflict.winner(), settled.merged) {
+            (Some(side), _) if side.id == conflict.a.id => ": a".to_owned(),
+            (Some(_), _) => ": b".to_owned(),
+            (None, Some(id)) => format!(": {id}"),
+            (None, None) => String::new(),
+        },
+        match settled.by.as_str() {
+            // Nobody decided: a ttl ended.
+            "" => String::new(),
+            by => format!(", by {}", one_line(by)),
+        },
+        time_text(settled.at),
+        reason_suffix(settled.why.as_deref())
+    ))
 }
 
 /// Returns what differs, in the words of the window.
@@ -272,6 +281,12 @@ pub(crate) fn gate_text(gate: &GateReply, known: &[Conflict]) -> String {
 }
 
 pub(crate) fn resolved_text(resolved: &ResolveReply) -> String {
+    if resolved.repeated {
+        return format!(
+            "{}  {}: nothing changed, since entry {} did the same",
+            resolved.conflict, resolved.status, resolved.seq
+        );
+    }
     let mut out = format!(
         "{}  {}, entry {}",
         resolved.conflict, resolved.status, resolved.seq

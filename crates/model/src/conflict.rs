@@ -456,6 +456,9 @@ pub struct ResolveReply {
     /// How many comparisons of those are still due; absent if none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub due: u64,
+    /// Whether the same verdict was given before: nothing changed now; absent if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
 }
 
 /// Lets an open conflict pass the gate, or withdraws that permission.

@@ -70,6 +70,27 @@ fn contradict(sandbox: &Sandbox) -> String {
     found["conflict"].as_str().unwrap().to_owned()
 }
 
+/// The list says who won, and a repeated undo that it changed nothing.
+#[test]
+fn the_list_names_the_winner_and_a_repeated_undo_changes_nothing() {
+    let sandbox = Sandbox::new();
+    let id = contradict(&sandbox);
+    let reason = ["--why", "Measured."];
+    sandbox.json(&[&["resolve", &id, "--winner", "newer"], &reason[..]].concat());
+    let all = sandbox.run(&["conflicts", "--status", "all"]).out;
+    let line = all.lines().find(|it| it.starts_with("  winner: b, by "));
+    assert!(
+        line.is_some_and(|it| it.ends_with(": \"Measured.\"")),
+        "{all}"
+    );
+    let undone = sandbox.run(&["resolve", &id, "--undo"]).out;
+    assert!(undone.contains(&format!("{id}  open, entry ")), "{undone}");
+    let again = sandbox.run(&["resolve", &id, "--undo"]).out;
+    let told = format!("{id}  open: nothing changed, since entry ");
+    assert!(again.starts_with(&told), "{again}");
+    assert_eq!(again.lines().count(), 1, "{again}");
+}
+
 /// The list marks an allowed conflict, which blocks again once the allowance is undone. Undoing a
 /// verdict does not undo the allowance: it is refused, with a hint at what does.
 #[test]

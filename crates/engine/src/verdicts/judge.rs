@@ -280,6 +280,7 @@ fn reply(found: &ShownConflict, status: ConflictStatus) -> ResolveReply {
         closed: Vec::new(),
         stored: Vec::new(),
         due: 0,
+        repeated: false,
     }
 }
 

@@ -263,6 +263,7 @@ fn plan_confirmation(
     let mut plan = plan_repeated_verdict(cx, tx, found, 0, ruling.clone())?;
     let why = asked.why.clone().or_else(|| ruling.why.clone());
     let ruling = Ruling { why, ..ruling };
+    plan.answer.repeated = false;
     plan.entries.push(ruling_on(found, ruling, asked));
     Ok(plan)
 }
@@ -301,6 +302,7 @@ fn plan_repeated_verdict(
         closed: seen(ruling.closed)?,
         stored: seen(ruling.stored)?,
         due: 0,
+        repeated: true,
     };
     Ok(Plan::of(Vec::new(), reply))
 }
@@ -417,6 +419,7 @@ pub(super) fn verdict_plan(
         closed: done.closed.clone(),
         stored: done.stored.clone(),
         due: done.due,
+        repeated: false,
     };
     let ruling = Ruling {
         closed: done.closed,

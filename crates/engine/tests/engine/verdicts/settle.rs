@@ -3,7 +3,7 @@
 
 use engram_model::{
     Caller, Code, ConflictId, ConflictStatus, Did, Draft, Engram, EngramId, How, Kind, Listed,
-    Lost, Query, Resolve, Scope, Settle, Severity, ask,
+    Lost, Query, Resolve, ResolveReply, Scope, Settle, Severity, ask,
 };
 
 use crate::fixture::{
@@ -29,6 +29,14 @@ fn wallet_claims(at: &Asked, as_of: Option<jiff::Timestamp>) -> Vec<String> {
     let mut claims: Vec<String> = found.engrams.into_iter().map(|it| it.claim).collect();
     claims.sort();
     claims
+}
+
+/// What a repeated verdict is answered.
+fn repeated(reply: &ResolveReply) -> ResolveReply {
+    ResolveReply {
+        repeated: true,
+        ..reply.clone()
+    }
 }
 
 #[test]
@@ -68,7 +76,7 @@ fn each_verdict_does_what_it_says_and_is_undone() {
         assert_eq!(open_conflicts(&at), []);
         // Repeating the verdict changes nothing; a different one is refused until the first is
         // undone.
-        assert_eq!(at.settle(&USER, id, how.clone()).unwrap(), reply);
+        assert_eq!(at.settle(&USER, id, how.clone()).unwrap(), repeated(&reply));
         let other = match how {
             Settle::Dismiss => Settle::Newer,
             _ => Settle::Dismiss,
@@ -82,7 +90,10 @@ fn each_verdict_does_what_it_says_and_is_undone() {
         let undone = at.settle(&USER, id, Settle::Undo).unwrap();
         assert_eq!(undone.status, ConflictStatus::Open);
         assert_eq!(undone.stored.len(), reply.closed.len(), "{how:?}");
-        assert_eq!(at.settle(&USER, id, Settle::Undo).unwrap(), undone);
+        assert_eq!(
+            at.settle(&USER, id, Settle::Undo).unwrap(),
+            repeated(&undone)
+        );
         assert_eq!(wallet_claims(&at, None), before, "{how:?}");
         assert_eq!(wallet_claims(&at, Some(during)), left, "{how:?}");
         assert_eq!(wallet_claims(&at, Some(then)), before);
@@ -517,7 +528,7 @@ fn what_reports_an_open_conflict_is_neither_forgotten_nor_reworded() {
     assert!(!is_in_force(&at, risk));
 }
 
-/// A repeated undo gets the same reply while its result holds. The report of an open conflict is
+/// A repeated undo gets the same reply while its result holds, and says that it is repeated. The report of an open conflict is
 /// erased with a side, not by itself.
 #[test]
 fn what_ended_since_is_not_undone_and_no_report_is_erased_alone() {
@@ -527,7 +538,10 @@ fn what_ended_since_is_not_undone_and_no_report_is_erased_alone() {
     refused(at.redact(&USER, risk), Code::ScopeDenied);
     at.settle(&USER, id, Settle::Newer).unwrap();
     let undone = at.settle(&USER, id, Settle::Undo).unwrap();
-    assert_eq!(at.settle(&USER, id, Settle::Undo).unwrap(), undone);
+    assert_eq!(
+        at.settle(&USER, id, Settle::Undo).unwrap(),
+        repeated(&undone)
+    );
     at.forget(&USER, undone.stored[0]).unwrap();
     refused(at.settle(&USER, id, Settle::Undo), Code::NotFound);
 }
