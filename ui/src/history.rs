@@ -55,6 +55,12 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
         is_repetition: false,
         conflict: None,
     };
+    if let Change::Resolved { id, .. } = entry.change {
+        return Some(HistoryEntry {
+            conflict: Some(id),
+            ..plain(say::acts::MERGED_INTO)
+        });
+    }
     let it_did = Did::of(&entry.change, |id| all.get(&id).copied())?;
     Some(match &entry.change {
         Change::Stored(engram) if it_did != Did::Asked => {
@@ -244,6 +250,23 @@ mod tests {
             entry(1, "ada", Some("h1"), stored(1, "It is slow.", 2, json!({}))),
         ];
         assert_eq!(history(&entries)[0].did, "gave it a wider scope");
+    }
+
+    #[test]
+    fn a_claim_that_a_merge_stored_names_the_conflict() {
+        let conflict = "01K0000000000000000000000C";
+        let merge = json!({"kind": "resolved", "with": {
+            "id": conflict, "status": "resolved", "how": "merge", "closed": [], "stored": [id(1)],
+        }});
+        let entries = [
+            entry(2, "user", None, merge),
+            entry(1, "user", None, stored(1, "It is slow.", 2, json!({}))),
+        ];
+        let history = history(&entries);
+        let told = history.iter().map(|it| (it.did, it.conflict));
+        let named = Some(conflict.parse().unwrap());
+        let want = [("merged two claims into it", named), ("stored it", None)];
+        assert_eq!(told.collect::<Vec<_>>(), want);
     }
 
     #[test]

@@ -96,6 +96,10 @@ pub(crate) fn visible_history(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entr
         let about = entry.change.engram();
         about.is_none_or(|id| !unseen.contains(&id))
     });
+    // A verdict may be about a claim that the caller may not see.
+    if !matches!(visibility, Visibility::All) {
+        entries.retain(|it| it.change.conflict().is_none());
+    }
     health::tell_health(
         cx,
         entries.iter_mut().filter_map(|it| it.change.stored_mut()),

@@ -6,7 +6,8 @@ mod filter;
 mod search;
 
 use engram_model::{
-    Change, Engram, Entry, Feed, GrantKind, LineageId, Operation, OperationKind, Place, ProjectId,
+    Change, Engram, Entry, Feed, GrantKind, How, LineageId, Operation, OperationKind, Place,
+    ProjectId,
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
@@ -22,6 +23,8 @@ use crate::{
 /// The default number of entries of a page, and the maximum.
 const PAGE: usize = 100;
 const MAX_PAGE: usize = 1_000;
+/// The most entries of a merge after the version that it stored.
+const PLANNED: u64 = 100;
 
 impl Reader<'_> {
     /// Returns one page, newest first, or oldest first with `after`; and the place at which the
@@ -73,10 +76,48 @@ impl Reader<'_> {
             ))?
             .query_map([lineage.to_string()], |row| Ok(journalled(row)))?
             .collect::<rusqlite::Result<_>>()?;
-        rows.into_iter()
+        let rows = rows.into_iter();
+        let mut entries: Vec<Entry> = rows
             .filter_map(|row| entry(self, row).transpose())
-            .collect()
+            .collect::<Result<_>>()?;
+        // The merge that stored a claim came right after its first version.
+        let first = entries.iter().rposition(|it| it.change.stored().is_some());
+        if let Some(at) = first
+            && let Some(merge) = merge_after(self, &entries[at])?
+        {
+            entries.insert(at, merge);
+        }
+        Ok(entries)
     }
+}
+
+/// The verdict that stored the version of this entry: a merge, whose entry closes its plan.
+fn merge_after(reader: &Reader<'_>, stored: &Entry) -> Result<Option<Entry>> {
+    let Some(engram) = stored.change.stored() else {
+        return Ok(None);
+    };
+    let row = reader
+        .0
+        .prepare_cached(&format!(
+            "SELECT {ENTRY} FROM journal WHERE project = ?1 AND seq BETWEEN ?2 AND ?3
+               AND kind = 'resolved' ORDER BY seq LIMIT 1"
+        ))?
+        .query_row(
+            params![
+                engram.project.to_string(),
+                stored.seq as i64,
+                (stored.seq + PLANNED) as i64
+            ],
+            |row| Ok(journalled(row)),
+        )
+        .optional()?;
+    let found = row.map_or(Ok(None), |row| entry(reader, row))?;
+    Ok(found.filter(|it| match &it.change {
+        Change::Resolved { how, stored, .. } => {
+            *how == Some(How::Merge) && stored.contains(&engram.id)
+        }
+        _ => false,
+    }))
 }
 
 fn unfiltered_page(

@@ -6,7 +6,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        components::refused::view_refusal,
+        components::{prose::prose, refused::view_refusal},
         frame::Over,
         overlay::{Heading, Modal},
         state::App,
@@ -52,7 +52,14 @@ async fn read_steps(app: App, is_wanted: fn(&Step) -> bool) -> Result<Vec<Step>,
 async fn read_words(app: App, of: StepSubject) -> String {
     let words = match of {
         StepSubject::Claim(id) => app.ask(ask::Get(id)).await.map(|it| words::claim(&it)),
-        StepSubject::Conflict(id) => app.ask(ask::Conflict(id)).await.map(|it| claim_after(&it)),
+        StepSubject::Conflict(id) => match app.ask(ask::Conflict(id)).await {
+            // The words of a merge are those of the claim that replaced both.
+            Ok(conflict) => match conflict.settled.as_ref().and_then(|it| it.merged) {
+                Some(merged) => app.ask(ask::Get(merged)).await.map(|it| words::claim(&it)),
+                None => Ok(claim_after(&conflict)),
+            },
+            Err(refusal) => Err(refusal),
+        },
     };
     words.unwrap_or_default()
 }
@@ -219,8 +226,46 @@ fn view_step<U: Fn(Step) + Copy + Send + 'static>(
         <li data-testid="step">
             <time class="quiet" datetime=step.at.to_string()>{clock.moment(step.at)}</time>
             <b>{step.did}{step.in_name_of.as_deref().map(say::steps::in_name_of)}</b>
-            <q dir="auto" hidden=words.is_empty()>{words.clone()}</q>
+            <q dir="auto" hidden=words.is_empty()>{prose(&words)}</q>
             {beside}
         </li>
+    }
+}
+
+#[cfg(all(test, feature = "gallery"))]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use engram_model::{How, Request, Settled};
+    use serde_json::json;
+
+    use super::*;
+    use crate::app::{
+        gallery::made_up::engrams,
+        views::{conflicts, stage::Stage},
+    };
+
+    /// A merge is named by the claim that replaced both.
+    #[test]
+    fn a_merge_has_the_words_of_the_merged_claim() {
+        let stage = Stage::open(&conflicts::VIEW, |request| match request {
+            Request::Conflict(_) => {
+                let mut conflict = conflicts::gallery::all().remove(0);
+                conflict.settled = Some(Settled {
+                    how: How::Merge,
+                    by: "user".to_owned(),
+                    at: conflict.found_at,
+                    why: None,
+                    merged: Some(conflict.a.id),
+                });
+                Ok(json!({"is": "conflict", "with": conflict}))
+            }
+            Request::Get(_) => Ok(json!({"is": "engram", "with": *engrams()[0]})),
+            other => panic!("{other:?}"),
+        });
+        let (app, told) = (stage.app, RwSignal::new(String::new()));
+        let id = conflicts::gallery::all()[0].id;
+        spawn_local(async move { told.set(read_words(app, StepSubject::Conflict(id)).await) });
+        stage.settle();
+        assert_eq!(told.get_untracked(), engrams()[0].claim);
     }
 }

@@ -293,6 +293,7 @@ pub mod acts {
     pub const FORGOT: &str = "forgot it";
     pub const LOST: &str = "chose the other claim in a conflict";
     pub const MERGED: &str = "merged it with another claim in a conflict";
+    pub const MERGED_INTO: &str = "merged two claims into it";
     pub const SHOW_CONFLICT: &str = "Show conflict";
     pub const REDACTED: &str = "redacted it";
     pub const PROMOTED: &str = "made it durable";

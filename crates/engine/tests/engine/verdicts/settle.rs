@@ -486,7 +486,7 @@ fn what_a_verdict_ended_names_its_conflict() {
     ] {
         let at = Sandbox::open_new();
         let (conflict, a, b) = contradict(&at);
-        at.settle(&USER, conflict, how).unwrap();
+        let settled = at.settle(&USER, conflict, how).unwrap();
         let lost = Lost {
             conflict,
             how: ended,
@@ -502,6 +502,12 @@ fn what_a_verdict_ended_names_its_conflict() {
             .filter_map(|it| Did::of(&it.change, find))
             .collect();
         assert_eq!(did, [Did::Lost(lost), Did::Stored]);
+        // The merged claim names the conflict too.
+        if let [merged] = settled.stored[..] {
+            let log = at.0.ask(&USER, ask::Log(merged)).unwrap();
+            let about: Vec<_> = log.iter().map(|it| it.change.conflict()).collect();
+            assert_eq!(about, [Some(conflict), None]);
+        }
         // After the undo, it holds again as a version that lost nothing.
         at.settle(&USER, conflict, Settle::Undo).unwrap();
         let log = at.0.ask(&USER, ask::Log(a)).unwrap();
