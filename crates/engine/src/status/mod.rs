@@ -6,6 +6,8 @@ pub(crate) mod everywhere;
 pub(crate) mod news;
 pub(crate) mod recover;
 
+use std::collections::HashMap;
+
 use crate::{
     Engine,
     context::{Context, Tree, names, visibility::Visibility},
@@ -95,6 +97,7 @@ pub(crate) fn compose_status(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
     };
     cx.engine.store.read(|tx| {
         let count = count_visible(
+            cx,
             tx,
             &visibility,
             agent.map(|it| &it.handle),
@@ -190,6 +193,7 @@ struct ProjectCounts {
 /// Counts everything for the user. For an agent, counts the claims that it may see, up to
 /// [`COUNTED`], and the agents that said them.
 fn count_visible(
+    cx: &Context<'_>,
     tx: &Reader<'_>,
     visibility: &Visibility,
     caller: Option<&AgentId>,
@@ -204,7 +208,11 @@ fn count_visible(
         return Ok(ProjectCounts {
             holding: count.holding,
             drifted: drifted.transpose()?.unwrap_or_default(),
-            agents: tx.count_agent_rows(project, RowsOf::Active)?,
+            agents: tx.count_agent_rows(
+                project,
+                RowsOf::Active,
+                &cx.engine.calls.last_calls(project, now),
+            )?,
             is_empty: count.ever == 0,
         });
     }
@@ -218,7 +226,7 @@ fn count_visible(
     Ok(ProjectCounts {
         holding,
         drifted: drifted.transpose()?.unwrap_or_default(),
-        agents: tx.count_agent_rows(project, RowsOf::Handles(&agents))?,
+        agents: tx.count_agent_rows(project, RowsOf::Handles(&agents), &HashMap::new())?,
         is_empty: holding == 0,
     })
 }

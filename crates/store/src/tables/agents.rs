@@ -73,11 +73,11 @@ const CLIENT: &str = "replace(coalesce(json_extract(earlier, '$[0]'), label),
 
 /// SQL: the agents of project ?1 that the user neither hid nor closed, each with its client and with
 /// the times of its first and last call. An opened agent is its own client.
-fn connected() -> String {
+fn connected(last_call: &str) -> String {
     format!(
         "SELECT handle, since, until, CASE WHEN {IS_CONNECTION}
            THEN 'client ' || {CLIENT} ELSE 'agent ' || handle END AS client
-         FROM (SELECT *, last_call AS until, coalesce(
+         FROM (SELECT *, {last_call} AS until, coalesce(
                  (SELECT min(recorded_at) FROM journal INDEXED BY journal_agent
                   WHERE journal.agent = agent.handle AND kind = 'joined'), last_call) AS since
                FROM agent)
@@ -314,7 +314,16 @@ impl Reader<'_> {
 
     /// How many rows a list of these agents has, without those that the user hid or closed:
     /// successive connections of one client are one row, simultaneous ones have a row each.
-    pub fn count_agent_rows(&self, project: ProjectId, of: RowsOf<'_>) -> Result<u64> {
+    /// `calls` has last calls that no table has.
+    pub fn count_agent_rows(
+        &self,
+        project: ProjectId,
+        of: RowsOf<'_>,
+        calls: &HashMap<String, Timestamp>,
+    ) -> Result<u64> {
+        let at = |it: (&String, &Timestamp)| (it.0.clone(), it.1.as_microsecond().into());
+        let calls: serde_json::Map<_, _> = calls.iter().map(at).collect();
+        let calls = serde_json::Value::from(calls).to_string();
         let (condition, handles) = match of {
             RowsOf::Active => (DID.to_owned() + " AND ?2 IS NULL", None),
             RowsOf::Handles(handles) => (
@@ -332,9 +341,11 @@ impl Reader<'_> {
                      ORDER BY at, step DESC ROWS UNBOUNDED PRECEDING) AS count FROM change)
                  SELECT coalesce(sum(most), 0)
                  FROM (SELECT max(count) AS most FROM simultaneous GROUP BY client)",
-                connected()
+                connected(
+                    "max(last_call, coalesce((SELECT value FROM json_each(?3) WHERE key = handle), 0))"
+                )
             ))?
-            .query_row(params![project.to_string(), handles], |row| row.get(0))?;
+            .query_row(params![project.to_string(), handles, calls], |row| row.get(0))?;
         Ok(count as u64)
     }
 
@@ -368,7 +379,7 @@ impl Reader<'_> {
              WHERE NOT EXISTS (SELECT 1 FROM connected AS later
                                WHERE later.client = connected.client AND later.since > connected.until)
              ORDER BY last_call DESC LIMIT ?3",
-            connected()
+            connected("last_call")
         ))?;
         let rows = found.query_map(
             params![project.to_string(), since.as_microsecond(), most as i64],

@@ -390,6 +390,27 @@ fn connections_of_one_client_count_once_and_hidden_agents_do_not() {
     assert_eq!(count(), 1);
 }
 
+/// A query, which only the log of calls has, shows that two connections are simultaneous.
+#[test]
+fn a_connection_that_only_asks_counts_as_in_the_list() {
+    let sandbox = Sandbox::new();
+    let engine = sandbox.open();
+    let two = ["The port is 8080.", "The ledger is append-only."].map(|claim| {
+        sandbox.clock.turn(1);
+        let agent = engine.agent("claude-code");
+        engine.put(&agent, draft(claim)).unwrap();
+        agent
+    });
+    let count = || {
+        let rows = agent_rows(listed(&engine)).len() as u64;
+        (rows, engine.status(&USER).unwrap().agents)
+    };
+    assert_eq!(count(), (1, 1));
+    sandbox.clock.turn(1);
+    engine.query(&two[0], "port");
+    assert_eq!(count(), (2, 2));
+}
+
 /// The brief names an agent as the list does.
 #[test]
 fn the_brief_tells_an_agent_from_one_whose_name_it_took() {
