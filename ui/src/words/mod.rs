@@ -22,6 +22,7 @@ pub use self::{
 };
 use engram_model::{Engram, Kind, is_hidden};
 pub use engram_model::{format_count, thousands, visible};
+use jiff::Timestamp;
 
 /// The title of the page on a repository in which this many conflicts and requests wait.
 pub fn title(repository: Option<&str>, waiting: u64) -> String {
@@ -135,6 +136,11 @@ pub fn claim(engram: &Engram) -> String {
     }
 }
 
+/// When a claim was first recorded in its words: to confirm or restore it records another version.
+pub fn recorded(engram: &Engram) -> Timestamp {
+    engram.place.map_or(engram.recorded_at, |it| it.at)
+}
+
 /// The name to show for a person or an agent; empty if it was erased.
 pub fn person(by: &str) -> String {
     match by {
@@ -188,6 +194,7 @@ pub fn commands(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -220,6 +227,28 @@ mod tests {
         ] {
             assert_eq!(sentence(message), want);
         }
+    }
+
+    /// A version that an undo restored was recorded when its words first were.
+    #[test]
+    fn a_claim_was_recorded_when_its_words_first_were() {
+        let (id, first, now) = (
+            format!("{:026}", 1),
+            "2026-11-20T10:00:00Z",
+            "2026-11-21T10:00:00Z",
+        );
+        let mut engram: Engram = serde_json::from_value(serde_json::json!({
+            "id": id, "seq": 3, "lineage_id": id, "project": id, "claim": "It holds.", "kind": "fact",
+            "fact_type": "observation", "scope": "project", "topic": "", "pointers": [],
+            "confidence": 0.7, "durability": "durable", "tags": [], "hash_keys": [], "entities": [],
+            "provenance": {"created_at": now, "created_by": "ada", "source": "agent"},
+            "content_hash": "sha256:1", "valid_from": now, "recorded_at": now, "memory_op": "add",
+            "verified": true, "place": {"seq": 1, "at": first}
+        }))
+        .unwrap();
+        assert_eq!(recorded(&engram).to_string(), first);
+        engram.place = None;
+        assert_eq!(recorded(&engram).to_string(), now);
     }
 
     #[test]

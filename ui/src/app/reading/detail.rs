@@ -137,7 +137,7 @@ fn Head(
             <div><dt>{say::engram::BY}</dt><dd>{words::author(&engram)}</dd></div>
             <div><dt>{say::engram::CONFIDENCE}</dt><dd>{format!("{:.2}", engram.confidence)}</dd></div>
             <div><dt>{window}</dt><dd>{until}</dd></div>
-            <div><dt>{say::engram::RECORDED}</dt><dd>{clock.moment(engram.recorded_at)}</dd></div>
+            <div><dt>{say::engram::RECORDED}</dt><dd>{clock.moment(words::recorded(&engram))}</dd></div>
             {(others > 0).then(|| view! {
                 <div><dt>{say::engram::ALSO_SAID}</dt><dd>{words::format_count(others, say::OTHER_AGENTS)}</dd></div>
             })}

@@ -196,7 +196,7 @@ fn view_content(
         (None, State::Held) => words::as_stored(engram),
         (None, _) => words::evidence(engram, is_unavailable),
     };
-    let at = engram.recorded_at;
+    let at = words::recorded(engram);
     let (folder, file, lines) = split_pointer(&pointer);
     let has_name = lines.chars().count() > LINES_CHARS;
     let claim = view_claim(engram, marks);

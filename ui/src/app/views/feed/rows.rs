@@ -22,7 +22,7 @@ use crate::{
     },
     feed::is_own,
     layout::Layout,
-    words::{ending, say},
+    words::{self, ending, say},
 };
 
 /// Rows drawn beyond each edge.
@@ -168,7 +168,7 @@ impl RowLayout {
             RowContent {
                 engram: engram.clone(),
                 state: feed.state(engram, clock.now),
-                ago: clock.ago(engram.place.map_or(engram.recorded_at, |it| it.at)),
+                ago: clock.ago(words::recorded(engram)),
                 index,
                 of,
                 topic: topics.above(index).map(|it| it.name.clone()),
