@@ -11,6 +11,17 @@ use super::{EngramList, is_own};
 const SOON: SignedDuration = SignedDuration::from_hours(1);
 
 impl EngramList {
+    /// How many engrams are listed, if these are all that the filter leaves: nothing is to be loaded
+    /// or held back, and a search found no more.
+    pub fn count_if_whole(&self) -> Option<u64> {
+        let is_whole = self.is_read
+            && self.ranked.is_none()
+            && self.older.is_none()
+            && self.newer.is_none()
+            && self.waiting() == 0;
+        is_whole.then(|| self.iter().count() as u64)
+    }
+
     /// Whether the list leaves an engram out because the person took it back.
     pub(super) fn is_taken_back(&self, engram: &Engram) -> bool {
         let is_wanted = self.ranked.is_some()
@@ -179,11 +190,16 @@ mod tests {
                 by: "user".to_owned(),
                 change,
             };
+            assert_eq!(feed.count_if_whole(), Some(0));
             feed.live(vec![entry(1, Change::Stored(Box::new(own)))], hold);
+            assert_eq!(feed.count_if_whole(), (!hold).then_some(1));
             assert_eq!(feed.iter().count() + feed.waiting_new(), 1, "{hold}");
             feed.live(vec![entry(2, Change::Forgotten(id))], hold);
             assert_eq!(feed.iter().count() + feed.waiting_new(), 0, "{hold}");
             assert!(feed.get(id).is_some(), "the open claim stays");
+            // It is not counted either.
+            feed.release();
+            assert_eq!(feed.count_if_whole(), Some(0));
         }
     }
 }

@@ -35,6 +35,10 @@ pub(crate) fn List() -> impl IntoView {
         is_known.then(|| words::thousands((app.view.get().count)(app)))
     };
     let left = move || {
+        // If all is loaded, what the list leaves out is not counted.
+        if let Some(listed) = app.list.with_feed(EngramList::count_if_whole) {
+            return Some(say::list::found_count(&words::thousands(listed), true));
+        }
         let facets = app.list.facets.get()?;
         let is_all = !facets.partial;
         // The search has found nothing yet.
