@@ -1,5 +1,7 @@
 //! One line of the brief: its words, the claim that it repeats, and that claim's evidence.
 
+use std::cmp::Reverse;
+
 use engram_model::{BriefLine, EngramId, Pointer, SentTo};
 use leptos::{html, prelude::*};
 
@@ -11,6 +13,7 @@ use super::{
 use crate::{
     app::{
         act,
+        components::prose::prose,
         frame::room::{self, ToList},
         overlay::palette::keycaps,
         source::SourceCard,
@@ -18,8 +21,11 @@ use crate::{
         views::brief::state,
     },
     commands::Act,
-    words::{self, say},
+    words::{self, Clock, say},
 };
+
+/// The most agents that are named as those that a line was sent to.
+const MOST_SENT: usize = 5;
 
 #[component]
 pub(super) fn Detail() -> impl IntoView {
@@ -52,7 +58,7 @@ fn Whole(line: BriefLine) -> impl IntoView {
     let is_none = line.pointers.is_empty();
     view! {
         <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="line-read">
-            <p class="claim long" dir="auto" title=whole_line(&line) data-testid="line-text">{line_in_words(&line)}</p>
+            <p class="claim long" dir="auto" title=whole_line(&line) data-testid="line-text">{prose(&line_in_words(&line))}</p>
             <Sent line=line.clone() />
             <section class="sources" aria-label=say::brief::EVIDENCE>
                 {is_none.then(|| view! { <p class="quiet">{say::brief::NO_EVIDENCE}</p> })}
@@ -69,13 +75,7 @@ fn Sent(line: BriefLine) -> impl IntoView {
     let is_for_agents = line.pinned || line.is_todo;
     let sent = move || {
         let clock = app.clock.get();
-        let one = |it: &SentTo| format!("{} ({})", words::visible(&it.name), clock.moment(it.at));
-        let all: Vec<String> = line.sent.iter().map(one).collect();
-        if all.is_empty() {
-            say::brief::NOT_SENT.to_owned()
-        } else {
-            format!("{} {}", say::brief::SENT, all.join(", "))
-        }
+        sent_in_words(&line.sent, clock)
     };
     let by = line.pinned_by.as_deref().map(words::visible);
     is_for_agents.then(|| {
@@ -84,6 +84,23 @@ fn Sent(line: BriefLine) -> impl IntoView {
             <p class="quiet" dir="auto" data-testid="line-sent">{sent}</p>
         }
     })
+}
+
+/// The agents that a line was sent to, last; how many others there are.
+pub(super) fn sent_in_words(sent: &[SentTo], clock: Clock) -> String {
+    let mut last: Vec<&SentTo> = sent.iter().collect();
+    last.sort_by_key(|it| Reverse(it.at));
+    let more = last.split_off(last.len().min(MOST_SENT)).len();
+    let one = |it: &&SentTo| format!("{} ({})", words::visible(&it.name), clock.moment(it.at));
+    let last: Vec<String> = last.iter().map(one).collect();
+    match (last.is_empty(), more) {
+        (true, _) => say::brief::NOT_SENT.to_owned(),
+        (false, 0) => format!("{} {}", say::brief::SENT, last.join(", ")),
+        (false, more) => {
+            let more = say::many::and_more(&words::thousands(more as u64));
+            format!("{} {}{more}", say::brief::SENT, last.join(", "))
+        }
+    }
 }
 
 #[component]

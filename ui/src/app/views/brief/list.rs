@@ -10,6 +10,7 @@ use crate::{
             field::keys_of_line,
             icons::Icon,
             inbox::{Instead, ListBox, ListPane},
+            prose::prose,
             refused::Refused,
         },
         dom,
@@ -17,7 +18,7 @@ use crate::{
         state::App,
         views::brief::pins,
     },
-    words::{self, say},
+    words::{self, Clock, say},
 };
 
 /// The id of the choice of an agent, which the filter key focuses.
@@ -74,10 +75,8 @@ fn Whose() -> impl IntoView {
     let app = App::here();
     let brief = app.views.brief;
     let agents = Memo::new(move |_| {
-        let mut agents: Vec<(String, String)> = brief.agents.with(|all| {
-            let one = |it: &AgentStatus| (it.handle.0.clone(), name_with_role(it));
-            all.iter().map(one).collect()
-        });
+        let clock = app.clock.get();
+        let mut agents = brief.agents.with(|all| agents_to_choose(all, clock));
         // A chosen agent stays in the choice, whatever was read.
         if let Some(chosen) = brief.whose.get()
             && !agents.iter().any(|(handle, _)| *handle == chosen.0)
@@ -109,6 +108,21 @@ fn Whose() -> impl IntoView {
             <kbd aria-hidden="true">"F"</kbd>
         </div>
     }
+}
+
+/// The agents by handle, with their names; those of the same name also with their last calls.
+pub(super) fn agents_to_choose(agents: &[AgentStatus], clock: Clock) -> Vec<(String, String)> {
+    let name = |agent: &AgentStatus| {
+        let name = name_with_role(agent);
+        let alike = agents.iter().filter(|it| name_with_role(it) == name);
+        if alike.count() == 1 {
+            return name;
+        }
+        let at = clock.moment(agent.last_call);
+        format!("{name} · {} {at}", say::agents::LAST)
+    };
+    let one = |it: &AgentStatus| (it.handle.0.clone(), name(it));
+    agents.iter().map(one).collect()
 }
 
 /// An agent's name, with its role.
@@ -254,7 +268,7 @@ fn Row(at: usize, line: BriefLine) -> impl IntoView {
             data-testid="brief-line" data-pinned=line.pinned.to_string()
             on:mousedown=dom::prevent_text_selection on:click=move |_| state::go_to_line(app, text.get_value())>
             <span class="number" aria-hidden="true">{at + 1}</span>
-            <p dir="auto" title=whole_line(&line)>{line_in_words(&line)}</p>
+            <p dir="auto" title=whole_line(&line)>{prose(&line_in_words(&line))}</p>
             {line.pinned.then(|| view! { <span class="pinned" title=say::brief::part::PIN>{Icon::Pin.draw()}</span> })}
         </div>
     }

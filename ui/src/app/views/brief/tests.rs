@@ -4,12 +4,14 @@
 use std::sync::{Arc, LazyLock};
 
 use engram_model::{
-    Code, Engram, EngramId, Filter, PinInstead, Pinnable, Pinning, Refusal, Request, Unpinning,
+    AgentStatus, Code, Engram, EngramId, Filter, PinInstead, Pinnable, Pinning, Refusal, Request,
+    SentTo, Unpinning,
 };
+use jiff::{SignedDuration, Timestamp};
 use leptos::prelude::*;
-use serde_json::json;
+use serde_json::{from_value, json};
 
-use super::{VIEW, pins, state};
+use super::{VIEW, detail, list, pins, state};
 use crate::{
     app::{
         gallery::made_up::engrams,
@@ -18,7 +20,7 @@ use crate::{
             stage::Stage,
         },
     },
-    words::say,
+    words::{Clock, say},
 };
 
 #[test]
@@ -193,4 +195,49 @@ fn a_line_that_is_edited_stays_in_its_place_and_undo_brings_its_words_back() {
     assert!(stage.press("z"));
     stage.settle();
     assert_eq!(stage.asked()[0], pin_of_line(7, "Ship on Friday."));
+}
+
+/// A line that reached many agents names the last of them.
+#[test]
+fn a_line_names_the_agents_that_it_reached_last() {
+    let sent = |count: i64| -> Vec<SentTo> {
+        let one = |at: i64| {
+            let at = Timestamp::UNIX_EPOCH + SignedDuration::from_mins(at);
+            from_value(json!({"name": "ada", "agent": format!("a{at}"), "at": at})).unwrap()
+        };
+        (0..count).map(one).collect()
+    };
+    let clock = Clock::new(0.0, 0.0);
+    let told = |count| detail::sent_in_words(&sent(count), clock);
+    assert_eq!(told(0), say::brief::NOT_SENT);
+    assert_eq!(told(1), "Sent to ada (1 Jan, 00:00)");
+    let many = told(9);
+    assert!(many.starts_with("Sent to ada (1 Jan, 00:08), "), "{many}");
+    assert!(many.ends_with("ada (1 Jan, 00:04) and 4 more."), "{many}");
+}
+
+#[test]
+fn agents_of_the_same_name_are_told_apart() {
+    let agent = |handle: &str, name: &str, at: &str| -> AgentStatus {
+        let meter = json!({"used": 0, "limit": 1});
+        let budget = json!({
+            "turn": "t", "repo_spans": meter, "artifact_sections": meter, "sam_items": meter,
+            "tokens": meter,
+        });
+        from_value(json!({
+            "agent": handle, "label": name, "role": null, "parent": null, "run": format!("{:026}", 1),
+            "turn": "t", "last_call": at, "stored": 0, "budget": budget, "inline_tokens": meter,
+            "grants": {"open": 0, "spent": 0}, "refusals": 0, "until": at,
+        }))
+        .unwrap()
+    };
+    let agents = [
+        agent("h1", "codex", "1970-01-01T00:05:00Z"),
+        agent("h2", "zed", "1970-01-01T00:04:00Z"),
+        agent("h3", "codex", "1970-01-01T00:01:00Z"),
+    ];
+    let told = list::agents_to_choose(&agents, Clock::new(0.0, 0.0)).into_iter();
+    let told: Vec<String> = told.map(|it| it.1).collect();
+    let codex = |at| format!("codex · last active 1 Jan, {at}");
+    assert_eq!(told, [codex("00:05"), "zed".to_owned(), codex("00:01")]);
 }
