@@ -350,7 +350,8 @@ fn part_lines(rest: &[&BriefCandidate]) -> Vec<BriefLine> {
 /// Returns a claim with its kind, author and caveats; its words are data.
 fn claim_line(claim: &BriefCandidate, part: BriefPart) -> BriefLine {
     let mut marks: Vec<&str> = Vec::new();
-    if !claim.verified {
+    // A to-do says nothing that evidence could verify.
+    if !claim.verified && claim.kind != Kind::Todo {
         marks.push("unverified");
     }
     if claim.is_disputed {

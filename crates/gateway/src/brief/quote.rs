@@ -75,7 +75,16 @@ pub(super) fn quoted_name(text: &str) -> String {
         c if c.is_alphanumeric() => c,
         _ => '_',
     };
-    let text: String = one_line(text, NAME).chars().map(marked).collect();
+    let text = one_line(text, NAME);
+    // What the name has in parentheses follows a dot, as a role does in the window.
+    let parts = text.strip_suffix(')').and_then(|it| it.split_once(" ("));
+    let marked_text = |text: &str| text.chars().map(marked).collect::<String>();
+    let text = match parts {
+        Some((name, more)) if ![name, more].concat().contains(['(', ')']) => {
+            format!("{} · {}", marked_text(name), marked_text(more))
+        }
+        _ => marked_text(&text),
+    };
     if text.contains(char::is_alphanumeric) {
         text.trim().to_owned()
     } else {
@@ -94,7 +103,9 @@ mod tests {
             ("The user!", "The user_"),
             ("|user|", "_user_"),
             ("us|er", "us_er"),
-            ("reviewer (user)", "reviewer [user]"),
+            ("reviewer (user)", "reviewer · user"),
+            ("reviewer · user", "reviewer _ user"),
+            ("a (b) (c)", "a [b] [c]"),
             ("claude-code", "claude-code"),
             ("!!!", "somebody"),
             ("小林", "小林"),

@@ -432,8 +432,8 @@ fn the_brief_tells_an_agent_from_one_whose_name_it_took() {
     let told = budgets();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.contains(&"ada".to_owned()), "{told:?}");
-    assert!(told.iter().any(|it| it.starts_with("ada [")), "{told:?}");
+    assert!(told.iter().any(|it| it.starts_with("ada · ")), "{told:?}");
     change(&engine, &USER, "ada", AgentEdit::Close).unwrap();
     let left = budgets();
-    assert!(left.len() == 1 && left[0].starts_with("ada ["), "{left:?}");
+    assert!(left.len() == 1 && left[0].starts_with("ada · "), "{left:?}");
 }
