@@ -238,6 +238,20 @@ fn one_key_renews_a_claim_that_ends_soon() {
     assert_eq!(stage.asked(), []);
 }
 
+/// The clock of the stage stands at hour 0.
+#[test]
+fn a_time_that_is_not_past_yet_shows_what_holds_and_says_so() {
+    let stage = open();
+    super::show_then(stage.app, Some(hour(1)));
+    assert!(!untrack(|| stage.app.list.is_past()));
+    let told = stage.app.frame.toast.get_untracked().unwrap();
+    assert_eq!(told.text, "This time is not past yet");
+    stage.app.frame.toast.set(None);
+    super::show_then(stage.app, Some(hour(-1)));
+    assert!(untrack(|| stage.app.list.is_past()));
+    assert_eq!(stage.app.frame.toast.get_untracked(), None);
+}
+
 #[test]
 fn claims_that_end_soon_come_first_but_not_in_the_past() {
     let stage = open();

@@ -36,7 +36,8 @@ pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
     } else {
         Filter::default()
     };
-    let at = at.filter(|at| *at < dom::clock().now);
+    let asked = at;
+    let at = asked.filter(|at| *at < dom::clock().now);
     // All that is typed for one time is one step in the history.
     let adds_history = at.is_none() || !untrack(|| app.list.is_past());
     let filter = Filter {
@@ -48,6 +49,10 @@ pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
         Some(at) => say::knowledge::held_on(&app.clock.get_untracked().moment(at)),
         None => say::knowledge::NOW.to_owned(),
     });
+    if asked.is_some() && at.is_none() {
+        app.frame
+            .warn(say::knowledge::FUTURE, say::knowledge::FUTURE_HINT);
+    }
 }
 
 /// Returns to what holds now.
