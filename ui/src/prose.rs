@@ -255,7 +255,7 @@ mod tests {
             ("Retry it", &["retry"][..], "{Retry} it"),
             ("call `retry(3)`", &["retry"], "call [code {retry}(3)]"),
             ("`ab`cd", &["b`c"], "[code a{b}]{c}d"),
-            ("`größe` a", &["ö", "a"], "[code gr{ö}ße] {a}"),
+            ("`größe` b", &["ö", "b"], "[code gr{ö}ße] {b}"),
             ("none", &["", "x"], "none"),
         ] {
             assert_eq!(told(text, words), want, "{text:?} {words:?}");

@@ -4,6 +4,8 @@
 mod keys;
 mod table;
 
+use std::cmp::Reverse;
+
 pub(crate) use self::{keys::command_pressed, table::COMMANDS};
 pub use self::{
     keys::{Press, keycaps_of},
@@ -285,8 +287,11 @@ pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
     groups
 }
 
+/// The score of a command whose key was typed; higher than that of a word in its title.
+const EXACT: i32 = 1_000;
+
 /// Returns the commands that have keys and fit what somebody typed: letters of what a command does,
-/// the name of its group, or a key.
+/// the name of its group, or a key. What fits best comes first, as do the groups with that.
 pub(crate) fn shortcuts_like(
     query: &str,
     is_mac: bool,
@@ -297,16 +302,29 @@ pub(crate) fn shortcuts_like(
         keys.map(|it| keycaps_of(it, is_mac).join(" ").to_lowercase())
             .any(|it| it == wanted)
     };
-    let mut groups = groups();
-    for (title, commands) in &mut groups {
+    let score = |is_group: bool, command: &Command| {
+        let fit = fuzzy::fit(&wanted, command.title).map(|it| it.score);
+        let named = (has_key(command) || is_group).then_some(i32::from(has_key(command)) * EXACT);
+        fit.max(named).filter(|_| !command.keys.is_empty())
+    };
+    let mut found = Vec::new();
+    for (title, commands) in groups() {
         let is_group = title.to_lowercase().starts_with(&wanted);
-        commands.retain(|command| {
-            let fits = is_group || has_key(command) || fuzzy::fit(&wanted, command.title).is_some();
-            !command.keys.is_empty() && fits
-        });
+        let fitting = commands.into_iter();
+        let fitting = fitting.filter_map(|it| Some((score(is_group, it)?, it)));
+        let mut fitting: Vec<(i32, &Command)> = fitting.collect();
+        if !wanted.is_empty() {
+            fitting.sort_by_key(|it| Reverse(it.0));
+        }
+        if let Some((best, _)) = fitting.first() {
+            let commands = fitting.iter().map(|it| it.1).collect();
+            found.push((*best, (title, commands)));
+        }
     }
-    groups.retain(|(_, commands)| !commands.is_empty());
-    groups
+    if !wanted.is_empty() {
+        found.sort_by_key(|it: &(i32, _)| Reverse(it.0));
+    }
+    found.into_iter().map(|it| it.1).collect()
 }
 
 /// Returns the shared command with this action.

@@ -24,6 +24,8 @@ fn shortcuts_are_found_by_what_they_do_their_key_or_their_group() {
     assert_eq!(found("ctrl k"), ["palette"]);
     assert!(found("Y").contains(&"true"));
     assert!(found("brief").contains(&"pin"), "{:?}", found("brief"));
+    // What only has the letters comes after what has the word.
+    assert_eq!(found("pin").first(), Some(&"pin"), "{:?}", found("pin"));
     assert_eq!(found("zebra"), [""; 0]);
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use super::hash_keys::{part_ranges, tokens};
+use super::hash_keys::{is_stop_word, part_ranges, tokens};
 
 /// Returns where a text has one of these keys: stems of words, and whole identifiers, numbers or
 /// files in lower case. The ranges are in bytes, in order, and do not overlap.
@@ -29,10 +29,13 @@ pub fn marks(text: &str, words: &[String], exact: &[String]) -> Vec<Range<usize>
     merge_marks(all)
 }
 
-/// Returns where a text contains one of these words, ignoring the case of ASCII letters.
+/// Returns where a text contains one of these words, ignoring the case of ASCII letters. Stop words
+/// are marked only if there are no others.
 pub fn literal_marks(text: &str, words: &[String]) -> Vec<Range<usize>> {
     let lower = text.to_ascii_lowercase();
-    let words = words.iter().filter(|it| !it.is_empty());
+    let is_all_stops = words.iter().all(|it| is_stop_word(it));
+    let is_wanted = |it: &&String| !it.is_empty() && (is_all_stops || !is_stop_word(it));
+    let words = words.iter().filter(is_wanted);
     let all = words.flat_map(|word| {
         let found = lower.match_indices(word.as_str());
         found.map(|(at, it)| at..at + it.len())
@@ -119,6 +122,13 @@ mod tests {
             [0..3, 7..11, 13..20]
         );
         assert!(literal_marks("ß", &words).is_empty());
+        // Not in each word that happens to have an a.
+        let words = ["a".to_owned(), "retry".to_owned()];
+        assert_eq!(
+            literal_marks("Retry, a wait, a retry", &words),
+            [0..5, 17..22]
+        );
+        assert_eq!(literal_marks("A wait", &words[..1]), [0..1, 3..4]);
     }
 
     proptest! {
