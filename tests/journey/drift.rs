@@ -64,7 +64,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     fs::remove_file(shop.root.join(GONE)).unwrap();
     window.wait(&says(&third, "evidence gone"));
     shop.git(&["mv", RENAMED, "src/renamed.rs"]);
-    window.wait(&says(&fourth, "renamed"));
+    window.wait(&says(&fourth, "moved"));
     window.wait(&format!(
         "document.querySelector('[data-id=\"{fourth}\"] .file').textContent.startsWith('renamed.rs')"
     ));

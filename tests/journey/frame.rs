@@ -548,7 +548,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     let status = sandbox.engram.json(&["status"]);
     assert_eq!(status["engrams"], json!(5), "{status}");
     // The sample has one claim for each state.
-    window.wait("['edited: review', 'moved', 'renamed', 'unchanged', 'replaced'].every(word => [...document.querySelectorAll('[data-testid=evidence]')].some(it => it.textContent === word))");
+    window.wait("['edited: review', 'moved', 'unchanged', 'replaced'].every(word => [...document.querySelectorAll('[data-testid=evidence]')].some(it => it.textContent === word))");
     window.shot("sample");
     // A filter without matches is shown differently from an empty home.
     window.keys("/no such words\u{E007}");

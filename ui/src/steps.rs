@@ -314,7 +314,10 @@ impl Later {
                 if let Some(before) = engram.supersedes.filter(|it| engram.restores != Some(*it)) {
                     let state = match engram.restores {
                         Some(_) if is_person => StepState::Undone,
-                        _ => overtaken(say::steps::REPLACED),
+                        _ => {
+                            let did = Did::of(&entry.change, |id| all.get(&id).copied());
+                            overtaken(say::steps::replaced(did))
+                        }
                     };
                     self.ended.insert(before, state);
                 }
@@ -441,6 +444,15 @@ mod tests {
                 (say::steps::SETTLED, "stands".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn an_answered_to_do_was_not_replaced() {
+        let asked = json!({"kind": "todo", "valid_until": "2026-01-09T09:00:00Z"});
+        let asked = stored_change(5, None, asked);
+        let answer = stored_change(6, Some("h1"), json!({"supersedes": id(5)}));
+        let steps = states_of(vec![(Some("h1"), answer), (None, asked)]);
+        assert_eq!(steps[0].1, say::steps::overtaken_by("answered", "ada"));
     }
 
     /// An addition whose correction was undone stands, and is undone next.

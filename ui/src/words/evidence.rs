@@ -34,10 +34,10 @@ pub fn reading(standing: &SpanNow, then: Option<Lines>) -> (String, &'static str
         }
         Reading::Renamed => match &standing.path {
             Some(path) => (
-                format!("{} {}", say::state::RENAMED, visible(path)),
+                format!("{} {}", say::state::MOVED_TO, visible(path)),
                 "word moved",
             ),
-            None => (say::state::RENAMED.to_owned(), "word moved"),
+            None => (say::state::MOVED.to_owned(), "word moved"),
         },
         Reading::Edited => (say::state::EDITED.to_owned(), "word warn"),
         Reading::Gone => (say::state::GONE.to_owned(), "word bad"),
@@ -71,8 +71,10 @@ pub fn evidence(engram: &Engram, is_unavailable: bool) -> (&'static str, &'stati
         Evidence::EvidenceGone => "word bad",
         Evidence::Unknown => "word quiet",
         Evidence::Holds => match health.worst().and_then(|it| it.state) {
-            Some(PointerState::Renamed) => return (say::state::RENAMED, "word moved"),
-            Some(PointerState::Moved) => return (say::state::MOVED, "word moved"),
+            // The same lines in another file, which is not always a renamed one.
+            Some(PointerState::Renamed | PointerState::Moved) => {
+                return (say::state::MOVED, "word moved");
+            }
             Some(PointerState::Edited) => return (say::state::REFORMATTED, "word moved"),
             _ => "word well",
         },

@@ -109,7 +109,7 @@ impl CheckedPointer {
     pub fn in_words(&self) -> String {
         let mut words = match (self.state, &self.error) {
             (Some(PointerState::Edited), _) if self.change == Some(PointerEdit::Whitespace) => {
-                "whitespace edited".to_owned()
+                "reformatted".to_owned()
             }
             (Some(state), _) => state.to_string(),
             (None, Some(error)) => format!("could not check: {}", error.message),

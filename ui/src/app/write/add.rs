@@ -140,8 +140,12 @@ fn save_new(app: App) {
                 if is_duplicate(&stored) {
                     app.frame.say(say::write::EXISTS, "")
                 } else {
+                    let added = match new.kind {
+                        Some(Kind::Todo) => say::write::TO_DO_ADDED,
+                        _ => say::write::ADDED,
+                    };
                     app.frame
-                        .say_done(say::write::ADDED, &new.claim, Undo::withdraw(stored.id))
+                        .say_done(added, &new.claim, Undo::withdraw(stored.id))
                 }
                 // Shows the claim wherever the list is scrolled to; its author has already seen it.
                 feed::show_new(app);

@@ -3,7 +3,7 @@
 //!
 //! - an *engram* is what is stored; its *claim* is what it says, its *evidence* what it rests on
 //! - a *pointer* leads to evidence, is *pinned* to a commit, and opens a *source*
-//! - evidence is *unchanged*, *moved*, *renamed*, *reformatted*, *edited* or *gone*
+//! - evidence is *unchanged*, *moved* (in its file or to another), *reformatted*, *edited* or *gone*
 //! - a *conflict* has two *claims*, A and B; A was stored first; a person *settles* it by
 //!   a *verdict*, or *allows* it, so that it no longer blocks CI
 //! - an agent *asks* for more than its *budget* by a *request*; a person *grants* or *denies* it; a
@@ -197,7 +197,7 @@ pub mod state {
     pub const UNCHANGED: &str = "unchanged";
     pub const ALL_UNCHANGED: &str = "evidence unchanged";
     pub const MOVED: &str = "moved";
-    pub const RENAMED: &str = "renamed";
+    pub const MOVED_TO: &str = "moved to";
     pub const REFORMATTED: &str = "reformatted";
     pub const EDITED: &str = "edited: review";
     pub const GONE: &str = "evidence gone";

@@ -1,5 +1,7 @@
 //! The person's steps, and what became of them.
 
+use engram_model::Did;
+
 pub const TITLE: &str = "What you did";
 pub const COMMAND: &str = "What you did: review or undo any step";
 pub const ALL: &str = "All steps";
@@ -20,12 +22,21 @@ pub const ALLOWED: &str = "Allowed a conflict";
 
 pub const ENDED: &str = "it has since ended";
 pub const REPLACED: &str = "replaced";
+pub const ANSWERED: &str = "answered";
 pub const FORGOTTEN: &str = "forgotten";
 pub const REDACTED: &str = "redacted";
 pub const BY_VERDICT: &str = "settled";
 pub const SETTLED_AGAIN: &str = "settled again";
 pub const ALLOWED_AGAIN: &str = "allowed again";
 pub const SAID_AGAIN: &str = "made again";
+
+/// What became of a version with the one that replaced it.
+pub fn replaced(did: Option<Did>) -> &'static str {
+    match did {
+        Some(Did::Answered) => ANSWERED,
+        _ => REPLACED,
+    }
+}
 
 /// After a step that the person did in the name of an agent.
 pub fn in_name_of(agent: &str) -> String {

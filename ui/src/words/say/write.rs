@@ -19,6 +19,7 @@ pub const ADD: &str = "Add a claim…";
 pub const TITLE: &str = "Add a claim";
 pub const ABOUT: &str = "Add a claim about these lines";
 pub const ADDED: &str = "Added. Agents can find this claim";
+pub const TO_DO_ADDED: &str = "Added. Agents can find this to-do";
 pub const EXISTS: &str = "This claim already exists with this evidence";
 pub const CLAIM: &str = "Claim";
 pub const CLAIM_HINT: &str = "What is true here, in one to three sentences";
