@@ -92,7 +92,7 @@ fn what_is_under_the_pointer_stays_there() {
     let at = window.point_at(&row(pointed));
     shop.put("Said under the pointer");
     window.find("[data-testid=new-pill]");
-    window.wait("document.querySelector('[data-testid=link]').textContent === '1 new, paused while you read'");
+    window.wait("document.querySelector('[data-testid=link]').textContent === '1 new, waiting while you read'");
     engram.json(&["forget", other]);
     // A claim that ends is marked in place.
     window.wait(&format!(

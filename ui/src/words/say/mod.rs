@@ -70,7 +70,7 @@ pub mod rail {
 pub mod status {
     pub const NOT_CONNECTED: &str = "not connected";
     pub const CONNECTING: &str = "connecting";
-    pub const PAUSED: &str = "paused";
+    pub const PAUSED: &str = "new claims wait while you read";
     pub const LIVE: &str = "live";
     pub const LOST: &str = "disconnected";
     pub const OTHER_REPOSITORY: &str = "Open another repository";
@@ -88,7 +88,7 @@ pub mod status {
 
     /// New rows wait while the person points at one.
     pub fn held_count(new: usize) -> String {
-        format!("{new} new, paused while you read")
+        format!("{new} new, waiting while you read")
     }
 }
 
