@@ -81,6 +81,14 @@ pub(crate) fn follow_stale(app: App) {
     read_when(app, Tag::Facets, feed::count_facets);
     read_when(app, Tag::Doubts, feed::list_doubts_anew);
     read_when(app, Tag::Found, feed::search_again);
+    // The counts of the rail follow what the person did at once, as its view does.
+    Effect::new(move |was_busy: Option<bool>| {
+        let is_busy = app.batch.progress.with(Option::is_some);
+        if was_busy == Some(true) && !is_busy {
+            app.stale.touch(Tag::Status);
+        }
+        is_busy
+    });
     // When the repository becomes available or unavailable, its evidence must be read again.
     Effect::new(move |before: Option<bool>| {
         let is_gone = is_unavailable(app);

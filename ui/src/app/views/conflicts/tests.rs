@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::{VIEW, gallery, state};
-use crate::app::views::stage::Stage;
+use crate::app::{engine::stale, views::stage::Stage};
 
 fn stage() -> Stage {
     stage_with(|request| match request {
@@ -55,6 +55,24 @@ fn a_verdict_is_sent_for_the_one_that_is_open_and_a_refusal_stands_beside_it() {
     stage.press("j");
     assert_ne!(open(&stage), Some(first.id));
     assert_eq!(all.verdict_refused.get_untracked(), None);
+}
+
+/// The counts of the rail are read again with the list.
+#[test]
+fn a_verdict_reads_the_counts_again() {
+    let stage = stage_with(|request| match request {
+        Request::Resolve(resolve) => Ok(json!({"is": "resolved", "with": {
+            "conflict": resolve.conflict, "status": "resolved", "seq": 1, "closed": [], "stored": [],
+        }})),
+        Request::Status => Err(Refusal::new(Code::StoreGone, "gone", "")),
+        _ => list_reply(request),
+    });
+    stale::follow_stale(stage.app);
+    stage.settle();
+    stage.asked();
+    assert!(stage.press("a"));
+    stage.settle();
+    assert!(stage.asked().contains(&Request::Status));
 }
 
 #[test]
