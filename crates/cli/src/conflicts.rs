@@ -163,7 +163,7 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
     if conflict.status == ConflictStatus::Possible {
         let _ = write!(
             out,
-            "\ndo they contradict each other? engram resolve {} --contradicts or --compatible",
+            "\ndo they contradict each other? engram resolve {} --contradicts, --compatible or --merge TEXT",
             conflict.id
         );
     }

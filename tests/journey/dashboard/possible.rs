@@ -52,13 +52,13 @@ fn a_person_confirms_or_dismisses_what_is_only_near() {
     both_hands(open, |Stage { shop, window, .. }, hand| {
         let engram = &shop.engram();
         let press = |key: &str, testid: &str| window.by(hand, key, testid);
-        // Only the two answers are offered, and no verdict.
+        // Only what a person may say of two claims that are only near is offered.
         window.find("[data-testid=possible]");
         let offered = window.script(
             "return [...document.querySelectorAll('[data-testid=verdicts] button')].map(it => it.dataset.testid)",
             json!([]),
         );
-        assert_eq!(offered, json!(["contradict", "dismiss"]));
+        assert_eq!(offered, json!(["merge", "contradict", "dismiss"]));
         let mut looks = Looks::here();
         looks.compare_in(window, "conflict-possible", &[(1280, 800), (420, 700)]);
         looks.hold_all();

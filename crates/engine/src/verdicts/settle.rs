@@ -186,7 +186,7 @@ fn plan_verdict(
                 plan_repeated_verdict(cx, tx, found, seq, ruling)
             }
         }
-        (_, ConflictStatus::Possible) => Err(only_possible(found)),
+        (_, ConflictStatus::Possible) => plan_on_possible(cx, tx, found, asked),
         _ if found.conflict.status == ConflictStatus::Closed => {
             Err(settled_already(cx.caller, found))
         }
@@ -200,6 +200,22 @@ fn plan_verdict(
             }
             plan_ruling(cx, tx, found, asked)
         }
+    }
+}
+
+/// Gives a verdict on a possible conflict: for a person, one claim may replace both, whether they
+/// contradict each other or say the same.
+fn plan_on_possible(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
+) -> Result<Plan<ResolveReply>, Refusal> {
+    match asked.how {
+        Settle::Merge(_) | Settle::MergedBy(_) if cx.agent()?.is_none() => {
+            plan_ruling(cx, tx, found, asked)
+        }
+        _ => Err(only_possible(found)),
     }
 }
 

@@ -294,6 +294,26 @@ fn the_same_counts_and_a_replacement_ends_only_what_its_author_may_end() {
     assert_eq!(told.risk, None, "it was settled at once");
 }
 
+/// A person may merge them; an agent answers first. The undo makes the pair possible again.
+#[test]
+fn a_person_merges_what_is_only_near() {
+    let at = Sandbox::open_new();
+    let id = proposed(&at);
+    let merge = || Settle::Merge("The relay listens on port 8080 and on a socket.".to_owned());
+    refused(at.settle(&agent_named("bob"), id, merge()), Code::NotFound);
+    let said = at.settle(&USER, id, merge()).unwrap();
+    assert_eq!(
+        (said.status, said.closed.len()),
+        (ConflictStatus::Resolved, 2)
+    );
+    assert_eq!(shown(&at, id).settled.unwrap().merged, Some(said.stored[0]));
+    let undone = at.settle(&USER, id, Settle::Undo).unwrap();
+    assert_eq!(
+        (undone.status, undone.stored.len()),
+        (ConflictStatus::Possible, 2)
+    );
+}
+
 /// A parent may end what its child said.
 #[test]
 fn a_parents_claim_replaces_its_childs() {

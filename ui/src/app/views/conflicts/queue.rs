@@ -493,13 +493,13 @@ mod tests {
             [true, true, true, true, true, false, true, true]
         );
         assert_eq!(fitting(&settled), [false; 8]);
-        // A possible one is confirmed or dismissed; one that an agent raised can be confirmed too.
+        // A possible one is merged, confirmed or dismissed; one that an agent raised can be confirmed too.
         let mut possible = Conflict {
             status: ConflictStatus::Possible,
             tier: Tier::Agent,
             ..surer.clone()
         };
-        let only = [false, false, false, false, false, true, true, false];
+        let only = [false, false, false, false, true, true, true, false];
         assert_eq!(fitting(&possible), only);
         let offered = ConflictVerdict::ALL.map(|verdict| verdict.is_offered(&possible));
         assert_eq!(offered, only);

@@ -249,6 +249,7 @@ fn what_was_confirmed_is_opened_by_the_key_of_the_notice() {
     all.filter.update(|it| it.status = Listed::Possible);
     let id = open(&stage);
     assert!(!stage.press("g"), "no notice leads anywhere");
+    assert!(stage.press("m"), "one claim may replace both");
     assert!(stage.press_shift("Y"));
     stage.settle();
     let toast = stage.app.frame.toast.get_untracked().unwrap();

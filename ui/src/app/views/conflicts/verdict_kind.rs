@@ -50,14 +50,14 @@ impl ConflictVerdict {
         }
     }
 
-    /// Whether it fits this conflict: a possible one is confirmed or dismissed first, and if both
-    /// sides have the same confidence, neither is surer.
+    /// Whether it fits this conflict: a possible one is confirmed, dismissed or merged first, and if
+    /// both sides have the same confidence, neither is surer.
     pub fn fits(self, conflict: &Conflict) -> bool {
         let is_possible = conflict.status == ConflictStatus::Possible;
         let is_open = conflict.status == ConflictStatus::Open;
         match self {
             Self::Contradict => is_possible || conflict.is_unconfirmed(),
-            Self::Dismiss => is_possible || is_open,
+            Self::Dismiss | Self::Merge => is_possible || is_open,
             Self::Surer => is_open && conflict.a.confidence != conflict.b.confidence,
             Self::Allow => is_open && conflict.allowed.is_none(),
             _ => is_open,
@@ -68,7 +68,7 @@ impl ConflictVerdict {
     /// what an open one waits for.
     pub fn is_offered(self, conflict: &Conflict) -> bool {
         match self {
-            Self::Contradict | Self::Dismiss => self.fits(conflict),
+            Self::Contradict | Self::Dismiss | Self::Merge => self.fits(conflict),
             _ => conflict.status == ConflictStatus::Open,
         }
     }
