@@ -235,6 +235,55 @@ fn every_view_fits_a_narrow_window() {
     window.wait_moved(READS);
 }
 
+/// The letters of a claim that no longer holds are thinner: what fits a line has a row of one line.
+#[test]
+fn no_row_has_an_empty_line() {
+    let Stage { shop, window, .. } = &Stage::drifting(Shop::open());
+    let claim = "The wallet lock lasts 3 minutes.";
+    let pointer = "repo:src/retry.rs#L9-L15@HEAD";
+    let stored = shop.engram().json(&[
+        "put",
+        "--claim",
+        claim,
+        "--pointer",
+        pointer,
+        "--agent",
+        "ada",
+    ]);
+    let id = stored["id"].as_str().unwrap();
+    shop.engram().json(&["forget", id]);
+    window.anew();
+    window.find(&row(id));
+    let script =
+        "return [...document.querySelectorAll('[data-testid=feed-row]:not(.short)')].filter(it => {
+        const words = document.createRange();
+        words.selectNodeContents(it.querySelector('.said p'));
+        return new Set([...words.getClientRects()].map(it => Math.round(it.top))).size < 2;
+    }).map(it => `${innerWidth}: ${it.textContent}`)";
+    let mut empty = Vec::new();
+    for width in (780..1180).step_by(40) {
+        window.size(width, 700);
+        window.wait("!document.querySelector('.panes.one')");
+        let found: Vec<String> = serde_json::from_value(window.script(script, json!([]))).unwrap();
+        empty.extend(found);
+    }
+    assert_eq!(empty, Vec::<String>::new());
+}
+
+/// The settings stay above the status line.
+#[test]
+fn a_low_window_shows_the_whole_rail() {
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
+    window.size(780, 437);
+    window.find("[data-testid=engram] [data-testid=standing]");
+    let script = "const settings = document.querySelector('[data-testid=settings-button]');
+        const line = document.querySelector('.status').getBoundingClientRect();
+        return [settings.getBoundingClientRect().bottom <= line.top, document.querySelectorAll('.rail .view').length]";
+    let shown = window.script(script, json!([]));
+    assert_eq!(shown[0], json!(true), "{shown}");
+    assert!(shown[1].as_u64().unwrap() >= 7, "{shown}");
+}
+
 #[test]
 fn an_empty_home_fits_a_narrow_window() {
     let Stage { window, .. } = &Stage::empty();

@@ -380,12 +380,10 @@ fn is_focused(button: &HtmlElement) -> bool {
     document().active_element().as_ref() == Some(button)
 }
 
-/// Returns a canvas context that measures text in the font of a claim.
+/// Returns a canvas context that measures text.
 pub(crate) fn measuring_canvas() -> Option<web_sys::CanvasRenderingContext2d> {
     let canvas = document().create_element("canvas").ok()?;
     let canvas: web_sys::HtmlCanvasElement = canvas.dyn_into().ok()?;
     let context = canvas.get_context("2d").ok()??;
-    let context: web_sys::CanvasRenderingContext2d = context.dyn_into().ok()?;
-    context.set_font("500 13px Inter, system-ui, sans-serif");
-    Some(context)
+    context.dyn_into::<web_sys::CanvasRenderingContext2d>().ok()
 }

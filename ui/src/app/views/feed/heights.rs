@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engram_model::{Density, Engram, EngramId};
+use engram_model::{Density, Engram, EngramId, is_over};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{row, scroll::Viewport, topics::TopicHeadings};
@@ -24,6 +24,9 @@ pub(crate) const TOPIC: u32 = 28;
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
 /// Average width of a claim's letters, in pixels: no sentence is narrower.
 const NARROW: f64 = 4.0;
+/// The letters of a claim, and of one that no longer holds (`4-list.css` has the same).
+const USUAL: &str = "500 13px Inter, system-ui, sans-serif";
+const THIN: &str = "400 13px Inter, system-ui, sans-serif";
 /// Width of a character of code in a claim, in pixels.
 const CODE: f64 = 7.2;
 
@@ -81,10 +84,16 @@ impl RowHeights {
         widths.changed();
         let is_compact = app.frame.settings.with(|it| it.density == Density::Compact);
         let whole = app.list.expanded.get().zip(self.whole.get());
+        let (is_past, now) = (app.list.is_past(), app.clock.get().now);
         move |engram| match whole {
             Some((id, height)) if id == engram.id => height,
             _ if is_compact => COMPACT,
-            _ => widths.height(engram, room),
+            _ => {
+                // A claim that no longer holds is drawn in thinner letters.
+                let is_over = is_over(engram.recorded_at, engram.expires_at, now);
+                let is_thin = !is_past && (engram.valid_until.is_some() || is_over);
+                widths.height(engram, room, is_thin)
+            }
         }
     }
 }
@@ -93,7 +102,8 @@ impl RowHeights {
 #[derive(Clone, Copy)]
 struct ClaimWidths {
     canvas: StoredValue<Option<web_sys::CanvasRenderingContext2d>, LocalStorage>,
-    known: StoredValue<HashMap<EngramId, f64>>,
+    /// By engram, and by whether its letters are thin.
+    known: StoredValue<HashMap<(EngramId, bool), f64>>,
     fonts: RwSignal<bool>,
 }
 
@@ -118,7 +128,7 @@ impl ClaimWidths {
     }
 
     /// The height of an engram's row, if its claim has this much room.
-    fn height(self, engram: &Engram, room: f64) -> u32 {
+    fn height(self, engram: &Engram, room: f64, is_thin: bool) -> u32 {
         if engram.redacted {
             return ONE_LINE;
         }
@@ -126,8 +136,9 @@ impl ClaimWidths {
         if engram.claim.len() as f64 * NARROW > room && engram.claim.is_ascii() {
             return TWO_LINES;
         }
-        let known = self.known.with_value(|all| all.get(&engram.id).copied());
-        let width = known.unwrap_or_else(|| self.measure(engram));
+        let key = (engram.id, is_thin);
+        let known = self.known.with_value(|all| all.get(&key).copied());
+        let width = known.unwrap_or_else(|| self.measure(engram, is_thin));
         if width <= room && !engram.claim.contains('\n') {
             ONE_LINE
         } else {
@@ -135,15 +146,18 @@ impl ClaimWidths {
         }
     }
 
-    fn measure(self, engram: &Engram) -> f64 {
+    fn measure(self, engram: &Engram, is_thin: bool) -> f64 {
         let (text, code) = without_code(&engram.claim);
         let width = self.canvas.with_value(|canvas| {
+            if let Some(canvas) = canvas {
+                canvas.set_font(if is_thin { THIN } else { USUAL });
+            }
             let measured = canvas.as_ref().and_then(|it| it.measure_text(&text).ok());
             measured.map_or(f64::MAX, |it| it.width() + code)
         });
         self.known.update_value(|known| {
             clear_if_large(known);
-            known.insert(engram.id, width);
+            known.insert((engram.id, is_thin), width);
         });
         width
     }
@@ -164,7 +178,7 @@ fn without_code(claim: &str) -> (String, f64) {
 }
 
 /// Clears the cache if it holds far more rows than are listed.
-pub(super) fn clear_if_large<T>(all: &mut HashMap<EngramId, T>) {
+pub(super) fn clear_if_large<K, T>(all: &mut HashMap<K, T>) {
     if all.len() > 4 * MAX_ROWS {
         all.clear();
     }
