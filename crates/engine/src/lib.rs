@@ -52,6 +52,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 pub use conflicts::detect::{ClaimPair, Detection, detect};
 pub use conflicts::list::CONFLICT_PLACE;
+pub use conflicts::shown_near::{NEAR_KEY, NEAR_QUESTION, claims_that_fit, near_key, near_line};
 pub use context::caller::is_token;
 pub use context::repository::{repository_around, track, working_tree};
 pub use engram_gateway::MESSAGE_BYTES;

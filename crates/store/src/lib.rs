@@ -37,7 +37,7 @@ pub use files::{
     Links, append_private, close_to_others, is_open_to_others, make_private_folder, open_file,
     open_private, read_file, read_text, sync_folder, update_private, write_private,
 };
-pub use home::{Reader, Recovered, Store, Vacant, Writer, is_home, recover};
+pub use home::{Reader, Recovered, Store, Vacant, Writer, is_home, recover, write_in_turn};
 pub use index::{
     Derive, Derived, INDEX_FOLLOWER, Index, IndexQuery, RelatedVersion, RelatedVersions,
     SearchMatch, SearchTerms, SearchWeights, TermFrequencies,

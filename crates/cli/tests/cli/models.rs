@@ -59,6 +59,7 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
                 "http://api.example.com",
                 "--model",
                 "large",
+                "--yes",
             ],
             "MODEL_INVALID",
         ),
@@ -84,6 +85,37 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
         "asks http://localhost:9/v1, on this machine"
     );
     assert_eq!(sandbox.json(&["models", "off", "llm"]), off);
+}
+
+#[test]
+fn no_choice_of_several_at_once_is_lost() {
+    let sandbox = Sandbox::new();
+    std::thread::scope(|scope| {
+        for task in ["embed", "nli", "llm"] {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                let near = [
+                    "models",
+                    "use",
+                    "llm",
+                    "http://localhost:9/v1",
+                    "--model",
+                    "m",
+                ];
+                for _ in 0..4 {
+                    let ran = match task {
+                        "llm" => sandbox.run(&near),
+                        _ => sandbox.run(&["models", "off", task]),
+                    };
+                    assert_eq!(ran.code, Some(0), "{ran:?}");
+                    if task == "llm" {
+                        let now = sandbox.json(&["models"]);
+                        assert_eq!(now["models"][2]["state"], "on", "{now}");
+                    }
+                }
+            });
+        }
+    });
 }
 
 #[test]

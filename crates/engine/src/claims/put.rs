@@ -247,7 +247,7 @@ pub(crate) fn plan_claim(
         .get_or_init(|| near::find_nearest(cx, tx, &engram));
     let known = findings.iter().chain(&compared.findings);
     let known = known.map(|it| it.id).collect();
-    let (near, proposed) = near::propose(cx, tx, &engram, nearest, &known)?;
+    let (proposed, near) = near::propose(cx, tx, &engram, nearest, &known)?;
     let answer = PutReply {
         conflicts: compared.conflicts,
         due: compared.told_due(),

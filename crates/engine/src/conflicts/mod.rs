@@ -19,4 +19,5 @@ mod promising;
 mod raising;
 pub(crate) mod rights;
 pub(crate) mod risks;
+pub(crate) mod shown_near;
 mod sides;

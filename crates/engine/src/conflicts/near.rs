@@ -23,6 +23,7 @@ use crate::{
         promising::{ModelOnClaim, SoughtWords, promising_places},
         rights,
         risks::is_report,
+        shown_near::claims_that_fit,
     },
     context::{Context, plan::Planned},
 };
@@ -87,7 +88,7 @@ fn search(cx: &Context<'_>, tx: &Reader<'_>, engram: &Engram) -> Result<Nearest,
     Ok(near)
 }
 
-/// The near claims for the reply, and the entries of their possible conflicts: at most one claim of
+/// The entries of the possible conflicts of near claims, and these for the reply: at most one claim of
 /// an author and of a side. Leaves out claims that the reply already names (`known`), pairs that are
 /// known, and claims that were proposed [`MAX_UNANSWERED`] times without an answer.
 pub(crate) fn propose(
@@ -96,9 +97,9 @@ pub(crate) fn propose(
     engram: &Engram,
     near: &Nearest,
     known: &HashSet<EngramId>,
-) -> Result<(Vec<NearClaim>, Vec<Planned>), Refusal> {
+) -> Result<(Vec<Planned>, Vec<NearClaim>), Refusal> {
     let here = side(&engram.topic, &engram.claim);
-    let (mut found, mut entries) = (Vec::new(), Vec::new());
+    let (mut found, mut pairs) = (Vec::new(), Vec::new());
     let (mut sides, mut authors) = (HashSet::new(), HashSet::new());
     let others = near
         .iter()
@@ -115,7 +116,12 @@ pub(crate) fn propose(
         let run = run_of([engram, other]);
         let conflict = conflict_id(engram.project, run, &here, &there);
         let by = author_in_words(other);
-        let is_told = sides.contains(&there) || authors.contains(&by);
+        // Two agents may have one name.
+        let author = match &other.agent {
+            Some(agent) => &agent.0,
+            None => &other.provenance.created_by,
+        };
+        let is_told = sides.contains(&there) || authors.contains(&author);
         if is_told
             || there == here
             || tx.conflict(conflict)?.is_some()
@@ -125,13 +131,7 @@ pub(crate) fn propose(
             continue;
         }
         let score = (f64::from(*score) * 100.0).round() / 100.0;
-        entries.push(proposal(
-            conflict,
-            [(&here, engram), (&there, other)],
-            Some(score),
-        ));
-        sides.insert(there);
-        authors.insert(by.clone());
+        authors.insert(author);
         found.push(NearClaim {
             id: other.id,
             conflict,
@@ -139,11 +139,19 @@ pub(crate) fn propose(
             by,
             score,
         });
+        pairs.push((there.clone(), other));
+        sides.insert(there);
         if found.len() == MAX_NEAR {
             break;
         }
     }
-    Ok((found, entries))
+    let fits = claims_that_fit(&found);
+    let entries = found.iter().zip(fits).zip(&pairs);
+    let entries = entries.map(|((near, fits), (there, other))| {
+        let both = [(&here, engram), (there, *other)];
+        proposal(near.conflict, both, Some(near.score), fits)
+    });
+    Ok((entries.collect(), found))
 }
 
 /// Whether this author was shown a side [`MAX_UNANSWERED`] times without answering. What it leaves
@@ -165,6 +173,7 @@ pub(crate) fn proposal(
     id: ConflictId,
     mut pair: [(&String, &Engram); 2],
     score: Option<f64>,
+    is_shown: bool,
 ) -> Planned {
     pair.sort_by_key(|it| it.0);
     let proposed = Contradiction {
@@ -176,6 +185,7 @@ pub(crate) fn proposal(
         score,
         differs: Default::default(),
         risk: None,
+        left_out: !is_shown,
         why: String::new(),
     };
     Planned::private(Operation::Proposed(Box::new(proposed)), "")

@@ -70,6 +70,7 @@ pub(crate) fn conflict_entries(
         score: Some(found.score),
         differs: [one.1, two.1],
         risk: risk.as_ref().map(|it| it.id),
+        left_out: false,
         why: found.why.clone(),
     };
     let conflict = Operation::Conflicted(Box::new(conflict));

@@ -12,10 +12,13 @@ use engram_meaning::{
     fetched_runtime, inspect,
 };
 use engram_model::{Code, ListedModel, ModelState, ModelTask, Refusal};
-use engram_store::{Doorbell, StoreError, make_private_folder, read_file};
+use engram_store::{Doorbell, StoreError, make_private_folder, read_file, write_in_turn};
 use serde::{Deserialize, Serialize};
 
-use crate::home::{failures, files::write_home_file};
+use crate::home::{
+    failures,
+    files::{look_at_home, write_home_file},
+};
 
 /// Where the choices are kept.
 pub(crate) const FILE: &str = "models.toml";
@@ -241,41 +244,57 @@ pub fn address_of_claims(choice: &ModelChoice) -> Option<&str> {
 /// # Errors
 /// `MODEL_INVALID` with the reason; those of writing to a home.
 pub fn choose_model(home: &Path, task: ModelTask, choice: ModelChoice) -> Result<(), Refusal> {
-    let mut models = Models::read(home)?;
-    match (task, choice) {
-        (ModelTask::Embed, choice) => {
-            models.embed = folder_model(home, task, Task::Embedding, choice)?;
+    match task {
+        ModelTask::Embed => {
+            let chosen = folder_model(home, task, Task::Embedding, choice)?;
+            change_choices(home, |models| models.embed = chosen)?;
         }
-        (ModelTask::Nli, choice) => {
-            models.nli = folder_model(home, task, Task::Entailment, choice)?
+        ModelTask::Nli => {
+            let chosen = folder_model(home, task, Task::Entailment, choice)?;
+            change_choices(home, |models| models.nli = chosen)?;
         }
-        (ModelTask::Llm, ModelChoice::Off) => models.llm = None,
-        (
-            ModelTask::Llm,
-            ModelChoice::Endpoint {
-                url,
-                model,
-                key_env,
-            },
-        ) => {
-            let chosen = EndpointModel {
-                url: url.trim().to_owned(),
-                model: model.trim().to_owned(),
-                key_env,
-            };
-            chosen.described().map_err(|it| invalid(&it))?;
-            models.llm = Some(chosen);
-        }
-        (ModelTask::Llm, ModelChoice::Folder { .. }) => {
-            return Err(wrong_kind(task, "an endpoint, not a folder"));
+        ModelTask::Llm => {
+            let chosen = endpoint_model(choice)?;
+            change_choices(home, |models| models.llm = chosen)?;
         }
     }
-    let text =
-        toml::to_string(&models).map_err(|it| unreadable(&home.join(FILE), &it.to_string()))?;
-    write_home_file(home, FILE, &text)?;
     // The process that judges takes the choice up at once.
     Doorbell::open(home)?.ring();
     Ok(())
+}
+
+/// Changes the choices of a home, one process after the other.
+fn change_choices(home: &Path, change: impl FnOnce(&mut Models)) -> Result<(), Refusal> {
+    look_at_home(home)?;
+    let path = home.join(FILE);
+    write_in_turn(home, || {
+        let mut models = Models::read(home)?;
+        change(&mut models);
+        let text = toml::to_string(&models).map_err(|it| unreadable(&path, &it.to_string()))?;
+        write_home_file(home, FILE, &text)
+    })?
+}
+
+/// The choice of a model behind an endpoint, checked; `None` for no model.
+fn endpoint_model(choice: ModelChoice) -> Result<Option<EndpointModel>, Refusal> {
+    let (url, model, key_env) = match choice {
+        ModelChoice::Off => return Ok(None),
+        ModelChoice::Endpoint {
+            url,
+            model,
+            key_env,
+        } => (url, model, key_env),
+        ModelChoice::Folder { .. } => {
+            return Err(wrong_kind(ModelTask::Llm, "an endpoint, not a folder"));
+        }
+    };
+    let chosen = EndpointModel {
+        url: url.trim().to_owned(),
+        model: model.trim().to_owned(),
+        key_env,
+    };
+    chosen.described().map_err(|it| invalid(&it))?;
+    Ok(Some(chosen))
 }
 
 /// The choice of a model in a folder, checked; `None` for no model.

@@ -123,7 +123,7 @@ impl BesidePair {
         };
         let [here, there] = [&self.own, &self.other].map(|it| (side(&it.topic, &it.claim), it));
         let pair = [(&here.0, here.1), (&there.0, there.1)];
-        let new = (!is_known).then(|| proposal(self.id, pair, None));
+        let new = (!is_known).then(|| proposal(self.id, pair, None, true));
         Ok(new.into_iter().collect())
     }
 

@@ -4,11 +4,11 @@
 use engram_gateway::quoted;
 use engram_meaning::ModelError;
 use engram_model::{Code, Conflict, ConflictId, Refusal};
-use engram_store::NearPairs;
+use engram_store::{NearPairs, Reader};
 
 use crate::{
     conflicts::{
-        conflict_view::{conflict_to_show, visible_conflict},
+        conflict_view::{ShownConflict, conflict_to_show, visible_conflict},
         list::{self, no_conflict},
     },
     context::{ActiveProject, Context, plan::Plan},
@@ -22,7 +22,7 @@ pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<C
     let chosen = Models::read(cx.engine.store.home())?.llm;
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
-    let (found, has_answered) = cx.engine.store.read::<_, Refusal>(|tx| {
+    let read = |tx: &Reader<'_>| -> Result<(ShownConflict, bool), Refusal> {
         let pair = tx.conflict(id)?.filter(|it| it.project == project);
         let pair = pair
             .map(|pair| conflict_to_show(tx, pair, &visibility, clock))
@@ -37,7 +37,8 @@ pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<C
             None => said.model.is_some(),
         });
         Ok((found, has_answered))
-    })?;
+    };
+    let (found, has_answered) = cx.engine.store.read::<_, Refusal>(read)?;
     if has_answered {
         return Ok(Box::new(found.conflict));
     }
@@ -54,8 +55,14 @@ pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<C
     let said = model.judge(a, b, PATIENCE);
     let said = said.map_err(|it| no_answer(&it))?;
     let word = ModelWord::of_language_model(&chosen.model, said);
-    decide::plan_and_commit(cx, &ActiveProject::of(project), |_, _| {
-        Ok(Plan::of(vec![word.entry(found.pair.id)], ()))
+    decide::plan_and_commit(cx, &ActiveProject::of(project), |tx, _| {
+        // Meanwhile, another process may have asked it too, or a claim was erased that its reason quotes.
+        let (now, has_answered) = read(tx)?;
+        let claims =
+            |it: &ShownConflict| [it.conflict.a.claim.clone(), it.conflict.b.claim.clone()];
+        let is_current = !has_answered && claims(&now) == claims(&found);
+        let entry = is_current.then(|| word.entry(now.pair.id));
+        Ok(Plan::of(entry.into_iter().collect(), ()))
     })?;
     list::find_conflict(cx, id)
 }

@@ -190,10 +190,10 @@ fn is_third(tx: &Reader<'_>, agent: &Agent, found: &ShownConflict) -> Result<boo
 }
 
 /// What was said of a pair.
-type Said = [(Attribution, PairJudgment)];
+type PairWords = [(Attribution, PairJudgment)];
 
 /// The last word on a pair, by agent and model; the person is neither.
-fn last_words(said: &Said) -> HashMap<(Option<&AgentId>, Option<&String>), PairVerdict> {
+fn last_words(said: &PairWords) -> HashMap<(Option<&AgentId>, Option<&String>), PairVerdict> {
     let words = said.iter();
     words
         .map(|(by, word)| ((by.agent.as_ref(), word.model.as_ref()), word.verdict))

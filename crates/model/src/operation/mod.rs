@@ -282,6 +282,9 @@ pub struct Contradiction {
     /// The risk engram that was stored with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<EngramId>,
+    /// Of a proposed pair: whether the other claim did not fit into the reply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_out: bool,
     /// The reason in a sentence; stored beside the journal.
     #[serde(skip)]
     pub why: String,

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use engram_engine::NEAR_KEY;
 use engram_model::{
     Code, ConflictFilter, ConflictId, Deref, Draft, Durability, EngramId, FactType, Kind, Listed,
     MemoryOp, PairVerdict, Pointer, PointerInput, PointerType, Query, Refusal, Resolve, Settle,
@@ -233,9 +234,6 @@ impl From<ConflictsArguments> for ConflictFilter {
     }
 }
 
-/// The characters of a key under which `near` shows a claim.
-const KEY: usize = 4;
-
 impl TryFrom<ResolveArguments> for Resolve {
     type Error = Refusal;
 
@@ -248,11 +246,11 @@ impl TryFrom<ResolveArguments> for Resolve {
                 let key = Some(settle.conflict_id);
                 (ConflictId::default(), Settle::Judge { verdict, key })
             }
-            (Err(_), _) if settle.conflict_id.len() == KEY => {
+            (Err(_), _) if settle.conflict_id.len() == NEAR_KEY => {
                 return Err(Refusal::new(
-                    Code::SchemaInvalid,
-                    "a key from `near` takes contradicts, replaces, same or compatible",
-                    "Set resolution_type to one of these. Verdicts are for open conflicts, by their id.",
+                    Code::NotFound,
+                    "a key from `near` names no conflict to settle",
+                    "Set resolution_type to contradicts, replaces, same or compatible; or give the id of an open conflict.",
                 ));
             }
             (id, how) => (id?, how),

@@ -210,7 +210,7 @@ impl<'a> NearPairs<'a> {
             )?)
     }
 
-    /// How often a side was proposed to an agent, or to the user, without any of them saying anything of
+    /// How often a side was shown to an agent, or to the user, without any of them saying anything of
     /// the pair; at most `most`.
     pub fn count_unanswered(
         &self,
@@ -226,7 +226,8 @@ impl<'a> NearPairs<'a> {
                    WHERE id IN (SELECT id FROM conflict WHERE a = ?2 UNION ALL
                                 SELECT id FROM conflict WHERE b = ?2)
                      AND project = ?1 AND status = 'possible'
-                     AND (SELECT agent FROM journal WHERE seq = conflict.first) IS ?4
+                     AND EXISTS (SELECT 1 FROM journal WHERE seq = conflict.first AND agent IS ?4
+                       AND NOT coalesce(body ->> '$.left_out', 0))
                      AND NOT EXISTS (SELECT 1 FROM journal INDEXED BY journal_subject
                        WHERE subject = conflict.id AND kind = 'judged'
                          AND body ->> '$.model' IS NULL) LIMIT ?3)",

@@ -33,6 +33,7 @@ use crate::{Result, StoreError};
 
 pub use ours::is_home;
 pub(crate) use queue::pause;
+pub use queue::write_in_turn;
 pub use recover::{Recovered, recover};
 pub(crate) use schema::create_tables;
 pub use vacant::Vacant;

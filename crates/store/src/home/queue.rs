@@ -8,7 +8,11 @@ use std::{
 
 use rand::Rng;
 
-use crate::{Result, StoreError, files::open_private};
+use super::PATIENCE;
+use crate::{
+    Result, StoreError,
+    files::{make_private_folder, open_private},
+};
 
 /// The name of the file at which writers queue.
 pub(super) const QUEUE: &str = "write.lock";
@@ -41,6 +45,14 @@ impl Drop for WriteLock<'_> {
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }
+}
+
+/// Changes files of a home besides its database, in the queue of its writers.
+pub fn write_in_turn<T>(home: &Path, change: impl FnOnce() -> T) -> Result<T> {
+    make_private_folder(home).map_err(|e| StoreError::io(home, e))?;
+    let queue = open_queue(home)?;
+    let _turn = WriteLock::take(&queue, PATIENCE)?;
+    Ok(change())
 }
 
 /// Waits a short, random time for another process, so that no waiter is always the last. Randomness

@@ -230,6 +230,7 @@ fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
         score: Some(0.9),
         differs: [Vec::new(), Vec::new()],
         risk: Some(EngramId(Ulid(9))),
+        left_out: false,
         why: "3 is not 4.".to_owned(),
     }));
     store

@@ -304,6 +304,7 @@ fn operations_on_conflicts() -> Vec<Operation> {
         score: Some(0.9),
         differs: [vec![(0, 3)], Vec::new()],
         risk: Some(EngramId(Ulid(9))),
+        left_out: false,
         why: "1 is not 2.".to_owned(),
     };
     vec![

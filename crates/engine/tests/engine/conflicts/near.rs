@@ -116,6 +116,21 @@ fn a_reply_proposes_three_of_different_authors() {
     assert!(found.is_sorted_by(|a, b| a.score >= b.score));
 }
 
+/// Agents are told apart by who they are, whatever they call themselves.
+#[test]
+fn agents_of_one_name_are_several_authors() {
+    let at = Sandbox::open_new();
+    for (name, what) in [("ada", "behind"), ("bob", "before"), ("eve", "beside")] {
+        let named = Draft {
+            agent: Some("claude-code".to_owned()),
+            ..draft(&format!("The relay of {name} listens {what} the proxy."))
+        };
+        at.put(&at.agent(name), named).unwrap();
+    }
+    let asked = draft("The relay listens at the proxy.");
+    assert_eq!(near(&at, &at.agent("max"), asked).len(), 3);
+}
+
 /// What an author may not see takes no place among what is compared.
 #[test]
 fn hidden_claims_push_none_out_of_a_reply() {

@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, channel},
     },
@@ -509,6 +509,40 @@ fn a_person_asks_the_model_about_a_conflict() {
         "{refusal}"
     );
     assert_eq!(only(&at, Listed::Possible).judged, []);
+}
+
+/// What the model says of a pair counts once, and not if a claim was erased meanwhile.
+#[test]
+fn a_models_late_answer_is_not_noted() {
+    let sandbox = Sandbox::new();
+    let (begun, asked) = channel();
+    let (answer, may_answer) = channel::<()>();
+    let may_answer = Mutex::new(may_answer);
+    let server = endpoint(move |_| {
+        begun.send(()).unwrap();
+        may_answer.lock().unwrap().recv_timeout(PATIENCE).unwrap();
+        verdict("compatible")
+    });
+    let at = sandbox.open();
+    choose(&sandbox, &server);
+    let explained = |id: ConflictId, meanwhile: &dyn Fn()| {
+        std::thread::scope(|scope| {
+            let asking = [0; 2].map(|_| scope.spawn(|| at.0.ask(&USER, ask::Explain(id))));
+            (0..2).for_each(|_| asked.recv_timeout(PATIENCE).unwrap());
+            meanwhile();
+            (0..2).for_each(|_| answer.send(()).unwrap());
+            asking.map(|it| it.join().unwrap().unwrap().judged.len())
+        })
+    };
+    let id = propose(&at);
+    explained(id, &|| ());
+    assert_eq!(conflict(&at, id).judged.len(), 1);
+
+    let first = at.claim("The wallet lock lasts 3 minutes.").id;
+    let second = at.claim("The wallet lock lasts 30 minutes.");
+    let id = second.findings[0].conflict.unwrap();
+    explained(id, &|| drop(at.redact(&USER, first).unwrap()));
+    assert_eq!(conflict(&at, id).judged, []);
 }
 
 /// What belongs to a run is sent to no other machine, whoever asks.

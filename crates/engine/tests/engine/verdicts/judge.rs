@@ -367,6 +367,29 @@ fn judging_has_a_rate_and_an_unanswered_claim_yields() {
     change(60).unwrap();
 }
 
+/// A claim that never fitted into a reply was not left unanswered.
+#[test]
+fn what_a_reply_has_no_room_for_does_not_yield() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.open();
+    let long = |what: &str| {
+        format!(
+            "The relay service {what} {}.",
+            "behind its proxy and ".repeat(20)
+        )
+    };
+    at.put(&at.agent("ada"), draft(&long("listens on a Unix socket")))
+        .unwrap();
+    let bob = at.agent("bob");
+    for n in 0..24 {
+        sandbox.clock.turn(90);
+        let claim =
+            format!("The relay service, behind its proxy, has lamp number {n} on its socket.");
+        let stored = at.put(&bob, draft(&claim)).unwrap();
+        assert_eq!(stored.near.len(), 1, "{n}");
+    }
+}
+
 /// Who wrote a side, judged the pair, or belongs to the tree of such an agent confirms nothing.
 #[test]
 fn no_agent_of_their_trees_confirms_a_word() {
