@@ -4,7 +4,7 @@
 
 use engram_gateway::quoted;
 use engram_model::{
-    Code, Commit, ConflictId, Engram, EngramId, PairVerdict, ProjectId, PutReply, Refusal,
+    Code, Commit, ConflictId, Engram, EngramId, Finding, PairVerdict, ProjectId, PutReply, Refusal,
 };
 use engram_store::{NearPairs, Reader, conflict_id, side};
 
@@ -12,6 +12,7 @@ use crate::{
     agents::served,
     claims::put,
     conflicts::{
+        findings::TOLD,
         judging::{is_comparable, is_other_author, run_of},
         list,
         near::proposal,
@@ -73,7 +74,16 @@ fn told_since(cx: &Context<'_>, mut reply: PutReply) -> Result<PutReply, Refusal
         }
         reply.near = near;
         if let Some(engram) = tx.engram(reply.id)? {
-            reply.conflicts = list::open_conflict_findings(cx, tx, &engram)?.len() as u64;
+            let disputes = list::open_conflict_findings(cx, tx, &engram)?;
+            reply.conflicts = disputes.len() as u64;
+            let is_told = |it: &Finding| {
+                reply
+                    .findings
+                    .iter()
+                    .any(|told| told.conflict == it.conflict)
+            };
+            let new: Vec<Finding> = disputes.into_iter().filter(|it| !is_told(it)).collect();
+            reply.findings.extend(new.into_iter().take(TOLD));
         }
         Ok(reply)
     })

@@ -4,7 +4,7 @@
 use engram_gateway::quoted;
 use engram_meaning::ModelError;
 use engram_model::{Code, Conflict, ConflictId, Refusal};
-use engram_store::{NearPairs, Reader};
+use engram_store::{NearPairs, Reader, StoreError};
 
 use crate::{
     conflicts::{
@@ -43,6 +43,10 @@ pub(crate) fn explain_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<C
         return Ok(Box::new(found.conflict));
     }
     let chosen = chosen.as_ref().ok_or_else(no_model)?;
+    if !cx.engine.store.is_writable() {
+        // Its answer could not be noted, so the claims stay here.
+        return Err(StoreError::ReadOnly(cx.engine.store.home().to_owned()).into());
+    }
     let model = chosen.connect().map_err(|it| no_answer(&it))?;
     if found.pair.run.is_some() && !model.is_local() {
         return Err(Refusal::new(

@@ -162,11 +162,21 @@ fn shown_pair(
     if is_third(tx, agent, &found)? {
         return Ok((found, JudgeOf::Third));
     }
-    if NearPairs::of(tx).is_proposed_to(&agent.handle, id)? || served::was_asked(cx, tx, id)? {
+    if is_asked(cx, tx, agent, id)? {
         Ok((found, JudgeOf::Shown))
     } else {
         Err(not_asked())
     }
+}
+
+/// Whether a pair was put to an agent, as the author of a side or as one that wrote neither.
+pub(super) fn is_asked(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    agent: &Agent,
+    id: ConflictId,
+) -> Result<bool, Refusal> {
+    Ok(NearPairs::of(tx).is_proposed_to(&agent.handle, id)? || served::was_asked(cx, tx, id)?)
 }
 
 /// Whether an agent may confirm another agent's word: a root with a token, of a run in which nobody

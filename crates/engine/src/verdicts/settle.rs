@@ -20,7 +20,7 @@ use crate::{
     decide,
     verdicts::{
         dismissals,
-        judge::{AskedJudgment, judge_pair},
+        judge::{AskedJudgment, is_asked, judge_pair},
         merge, undo,
     },
 };
@@ -215,7 +215,12 @@ fn plan_on_possible(
         Settle::Merge(_) | Settle::MergedBy(_) if cx.agent()?.is_none() => {
             plan_ruling(cx, tx, found, asked)
         }
-        _ => Err(only_possible(found)),
+        _ => match cx.agent()? {
+            Some(agent) if !is_asked(cx, tx, agent, found.pair.id)? => {
+                Err(no_conflict(found.pair.id))
+            }
+            _ => Err(only_possible(found)),
+        },
     }
 }
 

@@ -105,6 +105,7 @@ async fn an_agent_is_asked_about_near_claims_and_answers() {
         names_no_command(&refused);
         let said = two.ok("engram_resolve", answer(key)).await;
         assert_eq!(said["resolved"], false);
+        assert_eq!(said["recorded"], "You contradict it. The user decides.");
         assert!(said["conflict_id"].as_str().unwrap().ends_with(key));
         let listed = one.ok("engram_conflicts", json!({})).await;
         let told = &listed["conflicts"][0];
@@ -141,6 +142,7 @@ async fn a_commit_answers_for_what_was_read_before() {
         let listed = one.ok("engram_conflicts", json!({})).await;
         let told = &listed["conflicts"][0];
         assert_eq!((&told["a"]["id"], &told["tier"]), (&id, &json!("agent")));
+        assert_eq!(stored["findings"][0]["conflict"], told["id"], "{stored}");
         other["beside"] = json!({ id.as_str().unwrap(): "rivals" });
         let refused = two.refused("engram_commit", other).await;
         let message = refused["message"].as_str().unwrap();

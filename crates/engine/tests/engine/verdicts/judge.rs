@@ -162,7 +162,10 @@ fn an_agent_answers_only_for_what_it_was_shown() {
     }
     // No verdict fits a pair that nobody judged.
     for how in [Settle::Newer, Settle::Dismiss] {
-        refused(at.settle(&bob, id, how), Code::NotFound);
+        let hint = refused(at.settle(&bob, id, how.clone()), Code::NotFound).hint;
+        assert!(hint.contains("`compatible`"), "{hint}");
+        let hint = refused(at.settle(&agent_named("eve"), id, how), Code::NotFound).hint;
+        assert_eq!(hint, "Take ids from a list of conflicts.");
     }
     let said = judge_by_key(&at, &bob, &key.to_lowercase()).unwrap();
     assert_eq!((said.conflict, said.status), (id, ConflictStatus::Open));
