@@ -117,7 +117,10 @@ fn heading(page: &ConflictsReply, listed: Listed) -> String {
         Listed::Open if shown == page.open => many(shown, "open "),
         Listed::Open => format!("{shown} of {}", many(page.open, "open ")),
         Listed::All => format!("{}; {} open", many(shown, ""), page.open),
-        other => format!("{}; {} open", many(shown, &format!("{other} ")), page.open),
+        other => {
+            let listed = many(shown, &format!("{other} "));
+            format!("{listed}; {}", many(page.open, "open "))
+        }
     }
 }
 

@@ -132,10 +132,10 @@ fn closed_text(closed: &ForgetReply) -> String {
 /// Returns how well the results of a search match.
 fn match_in_words(query: &QueryReply) -> &'static str {
     match (query.verdict, query.relaxed) {
-        (AnswerQuality::None, _) => "no claims match",
+        (AnswerQuality::None, _) => "no claims match: ask in other words",
         (AnswerQuality::Strong, false) => "strong",
         (AnswerQuality::Strong, true) => "strong, though no claim contains all these words",
-        (AnswerQuality::Weak, _) => "weak: only related claims",
+        (AnswerQuality::Weak, _) => "weak: the claims may only be related",
     }
 }
 

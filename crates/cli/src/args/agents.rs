@@ -71,7 +71,8 @@ pub(crate) enum GrantVerb {
   engram grant issue --to programmer-1 --code 400 --ttl PT1H
   engram deref 'repo:src/ledger.rs#L1-L220@HEAD' --agent programmer-1 --budget-token TOKEN
 
-The agent does not need the token: when its budget refuses a read, its open grant for that pointer is used.")]
+The agent does not need the token: when its budget refuses a read, its open grant for that pointer
+is used.")]
     Issue(IssueGrantArgs),
     /// List grants, without their tokens
     List,

@@ -304,9 +304,9 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
 With an embedding model, questions find claims that say the same in other words. It runs on this
 machine, in `engram serve` or the window, and answers for the other processes too.
 
-`engram serve` and the window ask the judges (nli, llm) in the background. A judge's word counts like an
-agent's: it raises a conflict that you settle, and blocks nothing. Near claims are sent to the
-endpoint; the key is read from the environment and never stored.")]
+`engram serve` and the window ask the judges (nli, llm) in the background. A judge's word counts
+like an agent's: it raises a conflict that you settle, and blocks nothing. Near claims are sent to
+the endpoint; the key is read from the environment and never stored.")]
     Models {
         #[command(subcommand)]
         verb: Option<ModelsVerb>,

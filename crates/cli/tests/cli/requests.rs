@@ -237,7 +237,7 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     assert_eq!(listed(&["--topic", "none"]).trim(), "0 of 1 open conflict");
     assert_eq!(
         listed(&["--status", "resolved"]).trim(),
-        "no resolved conflicts; 1 open"
+        "no resolved conflicts; 1 open conflict"
     );
     let allowed = sandbox.json(&["conflicts", "allow", &id, "--why", "Known."]);
     assert_eq!(
@@ -248,7 +248,7 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     assert_eq!(sandbox.json(&["conflicts"])["open"], 1);
     let settled = sandbox.json(&["resolve", &id, "--winner", "newer"]);
     assert_eq!(settled["status"], "resolved");
-    assert!(listed(&["--status", "resolved"]).starts_with("1 resolved conflict; 0 open\n"));
+    assert!(listed(&["--status", "resolved"]).starts_with("1 resolved conflict; no open conflicts\n"));
     let shown = listed(&["show", &id]);
     assert!(shown.contains("winner: b, by user"), "{shown}");
     let wrong = sandbox.run(&["conflicts", "--status", "foo"]).err;
