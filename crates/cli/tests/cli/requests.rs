@@ -248,7 +248,9 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     assert_eq!(sandbox.json(&["conflicts"])["open"], 1);
     let settled = sandbox.json(&["resolve", &id, "--winner", "newer"]);
     assert_eq!(settled["status"], "resolved");
-    assert!(listed(&["--status", "resolved"]).starts_with("1 resolved conflict; no open conflicts\n"));
+    assert!(
+        listed(&["--status", "resolved"]).starts_with("1 resolved conflict; no open conflicts\n")
+    );
     let shown = listed(&["show", &id]);
     assert!(shown.contains("winner: b, by user"), "{shown}");
     let wrong = sandbox.run(&["conflicts", "--status", "foo"]).err;
