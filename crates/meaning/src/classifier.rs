@@ -13,6 +13,7 @@ use crate::{
     ModelError, ModelInfo, Task,
     config::ModelConfig,
     folder::{self, TOKENIZER},
+    guard::{guarded, guarded_run},
     runtime,
 };
 
@@ -42,14 +43,16 @@ impl Classifier {
         // Without a library, the files need not be read.
         let environment = runtime::environment()?;
         let files = folder::load(folder, Task::Entailment)?;
-        let tokenizer = tokenizer(
-            &files.tokenizer,
-            files.tokenizer_config.as_deref(),
-            &files.config,
-        )
-        .map_err(|it| ModelError::broken(TOKENIZER, it))?;
-        let session = runtime::session(&environment, &files.model)
-            .map_err(|it| ModelError::broken(files.model_file, it))?;
+        let broken = |why: &str| ModelError::broken(TOKENIZER, why);
+        let settings = files.tokenizer_config.as_deref();
+        let tokenizer = guarded(broken, || {
+            tokenizer(&files.tokenizer, settings, &files.config)
+                .map_err(|it| broken(&it.to_string()))
+        })?;
+        let broken = |why: &str| ModelError::broken(files.model_file, why);
+        let session = guarded(broken, || {
+            runtime::session(&environment, &files.model).map_err(|it| broken(&it))
+        })?;
         let mut outputs = session.outputs().iter().map(|it| it.name());
         let first = outputs.clone().next().filter(|it| !it.is_empty());
         let output = outputs.find(|it| *it == "logits").or(first);
@@ -79,6 +82,10 @@ impl Classifier {
     /// The scores of a batch, before any softmax: for each pair in order, one row of labels. Always
     /// finite.
     pub(crate) fn run(&mut self, batch: &[(&str, &str)]) -> Result<Vec<f32>, ModelError> {
+        guarded_run(|| self.run_unguarded(batch))
+    }
+
+    fn run_unguarded(&mut self, batch: &[(&str, &str)]) -> Result<Vec<f32>, ModelError> {
         let encodings = self
             .tokenizer
             .encode_batch(batch.to_vec(), true)

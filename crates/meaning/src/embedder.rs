@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::{
     ModelError, ModelInfo, Task,
     folder::{self, POOLING},
+    guard::{guarded, guarded_run},
     runtime,
 };
 
@@ -53,8 +54,11 @@ impl Embedder {
             .with_session_config(key, value)
             // Other devices give slightly different numbers.
             .with_auto_device(AutoDevicePolicy::PreferCPU);
-        let model = TextEmbedding::try_new_from_user_defined(model, options)
-            .map_err(|it| broken(files.model_file, it))?;
+        let panicked = |why: &str| ModelError::broken(folder::TOKENIZER, why);
+        let model = guarded(panicked, || {
+            TextEmbedding::try_new_from_user_defined(model, options)
+                .map_err(|it| broken(files.model_file, it))
+        })?;
         let mut embedder = Self {
             model,
             dimensions: 0,
@@ -90,10 +94,10 @@ impl Embedder {
     }
 
     fn run(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
-        let vectors = self
-            .model
-            .embed(texts, Some(BATCH))
-            .map_err(ModelError::failed)?;
+        let vectors = guarded_run(|| {
+            let vectors = self.model.embed(texts, Some(BATCH));
+            vectors.map_err(ModelError::failed)
+        })?;
         if vectors.len() != texts.len() {
             return Err(ModelError::failed("it did not embed every text"));
         }

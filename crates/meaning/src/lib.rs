@@ -22,6 +22,7 @@ mod fetch;
 #[cfg(feature = "fixture")]
 pub mod fixture;
 mod folder;
+mod guard;
 mod language;
 mod onnx;
 mod runtime;

@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use engram_meaning::{CrossEncoder, Embedder, ModelError, Task, fixture, load_runtime};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::runtime;
@@ -239,6 +240,73 @@ fn broken_files_do_not_load() {
             whole.len()
         );
     }
+}
+
+/// Writes other parts into the tokenizer of a model.
+fn change_tokenizer(folder: &Path, part: &str, value: Value) {
+    let path = folder.join("tokenizer.json");
+    let mut all: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    all[part] = value;
+    fs::write(&path, all.to_string()).unwrap();
+}
+
+/// The library that reads the tokenizer panics on these.
+#[test]
+fn a_tokenizer_that_makes_its_library_panic_does_not_load() {
+    runtime();
+    let labels = ["contradiction", "entailment", "neutral"];
+    let words: Words = &[("a", &[1.0, 0.0, 0.0])];
+    let missing = json!([{ "SpecialToken": { "id": "[NO]", "type_id": 0 } }]);
+    for (part, value) in [
+        (
+            "normalizer",
+            json!({ "type": "Precompiled", "precompiled_charsmap": "AAAA" }),
+        ),
+        (
+            "model",
+            json!({ "type": "BPE", "vocab": { "a": 0, "b": 1 }, "merges": [["a", "b"]] }),
+        ),
+        (
+            "post_processor",
+            json!({
+                "type": "TemplateProcessing", "single": missing, "pair": missing,
+                "special_tokens": {},
+            }),
+        ),
+    ] {
+        for task in [Task::Embedding, Task::Entailment] {
+            let folder = model(task, &labels, words);
+            change_tokenizer(folder.path(), part, value.clone());
+            let error = load(task, folder.path()).unwrap_err();
+            assert!(error.to_string().contains("tokenizer"), "{part}: {error}");
+        }
+    }
+}
+
+/// The limit of a regular expression is reached only by some texts.
+#[test]
+fn a_text_that_makes_the_tokenizer_panic_is_an_error_and_the_next_is_read() {
+    runtime();
+    let labels = ["contradiction", "entailment", "neutral"];
+    let split = json!({
+        "type": "Split", "pattern": { "Regex": "(a+)+$" }, "behavior": "Isolated", "invert": false,
+    });
+    let text = format!("{}!", "a".repeat(60));
+    let folder = model(Task::Embedding, &[], WORDS);
+    change_tokenizer(folder.path(), "pre_tokenizer", split.clone());
+    let mut embedder = Embedder::load(folder.path()).unwrap();
+    let error = embedder.embed(&[&text]).unwrap_err();
+    assert!(matches!(error, ModelError::Failed(_)), "{error}");
+    // A panic may quote the text.
+    assert!(!error.to_string().contains("aaa"), "{error}");
+    embedder.embed(&["timeout"]).unwrap();
+
+    let folder = model(Task::Entailment, &labels, &[("a", &[1.0, 0.0, 0.0])]);
+    change_tokenizer(folder.path(), "pre_tokenizer", split);
+    let mut pairs = CrossEncoder::load(folder.path()).unwrap();
+    let error = pairs.judge(&[("a", &text)]).unwrap_err();
+    assert!(matches!(error, ModelError::Failed(_)), "{error}");
+    pairs.judge(&[("a", "b")]).unwrap();
 }
 
 fn load(task: Task, folder: &Path) -> Result<(), ModelError> {

@@ -270,6 +270,25 @@ fn a_model_that_breaks_leaves_the_table_and_says_so() {
     assert_eq!(listed(&other).state, ModelState::On);
 }
 
+/// Its tokenizer makes the library that reads it panic.
+#[test]
+fn a_model_that_panics_is_broken_and_a_good_one_is_taken_up() {
+    let (sandbox, at, changes) = embedded();
+    let bad = model_in(&sandbox, "bad", WORDS);
+    let tokenizer = sandbox.path("bad").join("tokenizer.json");
+    let text = std::fs::read_to_string(&tokenizer).unwrap();
+    let mut all: serde_json::Value = serde_json::from_str(&text).unwrap();
+    all["normalizer"] =
+        serde_json::json!({ "type": "Precompiled", "precompiled_charsmap": "AAAA" });
+    std::fs::write(&tokenizer, all.to_string()).unwrap();
+    choose(&sandbox, bad);
+    let broken = changes.until(|| Some(listed(&at)).filter(|it| it.state == ModelState::Broken));
+    assert!(broken.why.unwrap().contains("tokenizer"));
+    choose(&sandbox, model_in(&sandbox, "tiny", WORDS));
+    changes.until(|| by(&at.query(&USER, QUESTION)).map(drop));
+    assert_eq!(listed(&at).state, ModelState::On);
+}
+
 #[test]
 fn other_files_in_the_chosen_folder_are_loaded_once_they_are_chosen() {
     let (sandbox, at, changes) = embedded();
