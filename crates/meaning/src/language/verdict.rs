@@ -87,7 +87,8 @@ pub(super) fn parse(answer: &[u8]) -> Result<LanguageVerdict, ModelError> {
     }
     Ok(LanguageVerdict {
         judgement: written.verdict,
-        sure: written.sure,
+        // Turns -0 into 0.
+        sure: written.sure.abs(),
         why: printable(&written.why, MOST_REASON),
     })
 }
@@ -126,6 +127,12 @@ mod tests {
             assert_eq!(read.judgement, Judgement::Contradiction, "{content}");
             assert_eq!((read.sure, read.why.as_str()), (0.9, "80 is not 90"));
         }
+    }
+
+    #[test]
+    fn no_certainty_is_below_zero() {
+        let read = answer(r#"{"verdict":"same","sure":-0.0,"why":""}"#).unwrap();
+        assert_eq!(read.sure.to_string(), "0");
     }
 
     #[test]
