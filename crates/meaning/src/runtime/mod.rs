@@ -1,13 +1,15 @@
 //! ONNX Runtime: a library that the user brings, loaded once in a process.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{self, Read},
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
 };
 
+use memchr::memmem;
 use ort::{
     LoadDynamicError,
     environment::Environment,
@@ -78,7 +80,7 @@ pub fn load_runtime(path: &Path) -> Result<(), ModelError> {
 /// Checks that a file may be ONNX Runtime, as far as can be said without loading it.
 ///
 /// # Errors
-/// [`ModelError::NoRuntime`] if the file is missing or is not a library.
+/// [`ModelError::NoRuntime`] if the file is missing, is not a library, or is another library.
 pub fn check_runtime(path: &Path) -> Result<(), ModelError> {
     library(path).map(drop)
 }
@@ -102,7 +104,29 @@ fn library(path: &Path) -> Result<PathBuf, ModelError> {
     if cfg!(target_os = "linux") && !elf::is_whole(&library) {
         return Err(missing("is not a whole library"));
     }
+    if !names_entry(&library).is_ok_and(|it| it) {
+        return Err(missing("is another library"));
+    }
     Ok(library)
+}
+
+/// Whether the file contains the name of the function through which the library is used.
+fn names_entry(library: &Path) -> io::Result<bool> {
+    const ENTRY: &[u8] = b"OrtGetApiBase";
+    const CHUNK: u64 = 1 << 20;
+    let file = File::open(library)?;
+    let mut bytes = Vec::new();
+    loop {
+        let read = (&file).take(CHUNK).read_to_end(&mut bytes)?;
+        if memmem::find(&bytes, ENTRY).is_some() {
+            return Ok(true);
+        }
+        if read == 0 {
+            return Ok(false);
+        }
+        // The name may continue in the next chunk.
+        bytes.drain(..bytes.len().saturating_sub(ENTRY.len()));
+    }
 }
 
 fn start(library: &Path) -> Result<Environment, String> {
@@ -210,5 +234,7 @@ mod tests {
             assert!(refusal(&cut).contains("whole library"), "{part}");
         }
         assert!(refusal(Path::new(other)).contains("another library"));
+        let unloaded = check_runtime(Path::new(other)).unwrap_err().to_string();
+        assert!(unloaded.contains("another library"), "{unloaded}");
     }
 }
