@@ -101,8 +101,12 @@ impl Follower for ModelFollower {
             self.replace(ModelTask::Llm, judge, home);
         }
         if again {
-            // Models that were chosen again are asked again about what they gave no verdict on.
-            self.judges.iter_mut().for_each(|it| it.asked = 0);
+            // Models that were chosen again are asked again about what they gave no verdict on, and
+            // their pause ends.
+            for judge in &mut self.judges {
+                (judge.asked, judge.failed) = (0, 0);
+                judge.paused_until = Timestamp::UNIX_EPOCH;
+            }
         }
         (self.chosen, self.written) = (chosen, written);
         let cx = Context::for_engine(engine);

@@ -426,6 +426,30 @@ fn a_model_that_fails_is_listed_as_broken_until_it_answers() {
     assert_eq!(state().state, ModelState::On);
 }
 
+/// Time stands still: only the choice ends the pause.
+#[test]
+fn an_endpoint_that_failed_is_asked_again_once_it_is_chosen_again() {
+    let sandbox = Sandbox::new();
+    let server = Server::start(|_, stream| respond(stream, "500 Internal Server Error", "", b""));
+    let at = sandbox.open();
+    choose(&sandbox, &server);
+    propose(&at);
+    at.0.follow_with_models().unwrap();
+    for n in 1..3 {
+        server.requests.recv_timeout(PATIENCE).unwrap();
+        choose(&sandbox, &server);
+        // Later than before, however coarse the clock of the file system is.
+        let mut file = std::fs::File::options();
+        let file = file.write(true).open(sandbox.home().join("models.toml"));
+        let file = file.unwrap();
+        let written = file.metadata().unwrap().modified().unwrap();
+        let later = written + n * Duration::from_secs(60);
+        file.set_modified(later).unwrap();
+        at.claim(&format!("Claim number {n} about nothing of the kind."));
+    }
+    server.requests.recv_timeout(PATIENCE).unwrap();
+}
+
 /// A pair is asked about as long as its sides hold, also in another version of the same words.
 #[test]
 fn a_pair_whose_claim_was_said_anew_is_asked_about() {
