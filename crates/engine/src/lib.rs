@@ -105,8 +105,8 @@ pub struct Engine {
     waiting: Mutex<Weak<Engine>>,
     /// Whether this process may load models.
     has_models: AtomicBool,
-    /// Whether a thread is waiting for the process that follows the working tree to end.
-    succeeding: Arc<AtomicBool>,
+    /// The followers of other processes for whose end a thread is waiting.
+    succeeding: follow::lock::Awaited,
     /// The store's count of reopenings when the caches and followers were last reset.
     renewed: Mutex<u64>,
 }
@@ -216,7 +216,7 @@ impl Engine {
             following: Mutex::default(),
             waiting: Mutex::default(),
             has_models: AtomicBool::new(false),
-            succeeding: Arc::default(),
+            succeeding: follow::lock::Awaited::default(),
             renewed: Mutex::new(0),
         })
     }

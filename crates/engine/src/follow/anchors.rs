@@ -3,10 +3,9 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    fs::{File, TryLockError},
+    fs::File,
     sync::{
         Arc, Weak,
-        atomic::Ordering,
         mpsc::{Receiver, Sender},
     },
     time::Duration,
@@ -14,7 +13,7 @@ use std::{
 
 use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
 use engram_pointers::{Anchors, Repo, SpanStanding, TreeEvent, Watch};
-use engram_store::{Reader, WorktreeState, open_private};
+use engram_store::{Reader, WorktreeState};
 
 use crate::{
     Engine,
@@ -25,7 +24,7 @@ use crate::{
         health::lock_path,
         pins::{FollowedPointer, check_pins, health_of, pointers_to_follow},
     },
-    follow::{Follower, Woken, pause_for, spawn},
+    follow::{Follower, Woken, lock::take_lock, pause_for},
 };
 
 /// The pause before the first change of the tree is checked, together with others that arrive
@@ -41,48 +40,6 @@ const FOLLOWED: usize = 50_000;
 const ENTRY: usize = 200;
 /// How many entries are read at once.
 const PAGE: usize = 1_000;
-
-/// Takes the lock of the tree's follower. If another process has it, sends a bell when that process
-/// ends.
-fn take_follower_lock(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
-    let opened = open_private(&lock_path(engine, tree));
-    let lock = opened
-        .inspect_err(|error| tracing::warn!(%error, "cannot open the lock of the follower"))
-        .ok()?;
-    match lock.try_lock() {
-        Ok(()) => Some(lock),
-        Err(TryLockError::WouldBlock) => {
-            wait_for_lock(engine, lock, own);
-            None
-        }
-        Err(TryLockError::Error(error)) => {
-            tracing::info!(%error, "cannot take the lock of the follower");
-            None
-        }
-    }
-}
-
-/// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody
-/// would follow the tree until the next write.
-fn wait_for_lock(engine: &Engine, lock: File, own: &Sender<Woken>) {
-    if engine.succeeding.swap(true, Ordering::AcqRel) {
-        return;
-    }
-    let (waits, own) = (Arc::clone(&engine.succeeding), own.clone());
-    let waiting = spawn("successor", move || {
-        let free = lock.lock();
-        drop(lock);
-        waits.store(false, Ordering::Release);
-        if free.is_ok() {
-            // The receiver may be gone.
-            let _ = own.send(Woken::Bell);
-        }
-    });
-    if let Err(error) = waiting {
-        engine.succeeding.store(false, Ordering::Release);
-        tracing::warn!(%error, "cannot wait for the process that follows the working tree");
-    }
-}
 
 /// Waits for git to finish a checkout, during which the evidence cannot be judged. Waits only once
 /// for a lock that a killed git left behind.
@@ -151,7 +108,11 @@ impl Follower for AnchorFollower {
         let Some(tree) = context.tree()? else {
             return Ok(None);
         };
-        let Some(lock) = take_follower_lock(engine, &tree, sender) else {
+        let lock = take_lock::<Self>(engine, &lock_path(engine, &tree), sender);
+        let lock = lock.inspect_err(
+            |error| tracing::warn!(%error, "cannot take the lock of the working tree's follower"),
+        );
+        let Ok(Some(lock)) = lock else {
             return Ok(None);
         };
         let repo = context.require_repo()?;

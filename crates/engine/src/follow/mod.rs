@@ -7,6 +7,7 @@
 mod anchors;
 pub(crate) mod due;
 pub(crate) mod indexing;
+pub(crate) mod lock;
 mod models;
 pub(crate) mod promotion;
 pub(crate) mod reached;

@@ -11,13 +11,13 @@ use std::{
 
 use engram_meaning::{CrossEncoder, LanguageModel, ModelError, load_runtime};
 use engram_model::{ModelTask, PairVerdict, Refusal, Tier};
-use engram_store::{NearPairs, PairToJudge, StoreError, open_private};
+use engram_store::{NearPairs, PairToJudge, StoreError};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Engine,
     context::Context,
-    follow::{Follower, Woken},
+    follow::{Follower, Woken, lock::take_lock},
     home::{
         failures,
         models::{EndpointModel, FolderModel, Models},
@@ -71,7 +71,7 @@ impl Follower for ModelFollower {
         if Models::read(home)? == Models::default() {
             return Ok(None);
         }
-        let Some(lock) = lock(home, LOCK)? else {
+        let Some(lock) = take_model_lock::<Self>(engine, LOCK, own)? else {
             return Ok(None);
         };
         let mut follower = Self {
@@ -234,18 +234,14 @@ fn is_of_the_endpoint(why: &ModelError) -> bool {
 }
 
 /// The right to use a model; `None` while another process has it.
-pub(crate) fn lock(home: &Path, name: &str) -> Result<Option<File>, Refusal> {
-    let path = home.join(name);
-    let failed = |source| StoreError::Io {
-        path: path.clone(),
-        source,
-    };
-    let file = open_private(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => Err(failed(error).into()),
-    }
+pub(super) fn take_model_lock<F: Follower>(
+    engine: &Engine,
+    name: &str,
+    own: &Sender<Woken>,
+) -> Result<Option<File>, Refusal> {
+    let path = engine.store.home().join(name);
+    let lock = take_lock::<F>(engine, &path, own);
+    Ok(lock.map_err(|source| StoreError::Io { path, source })?)
 }
 
 fn load_classifier(chosen: &FolderModel) -> Result<ModelJudge, ModelError> {

@@ -18,7 +18,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::{
     Engine,
-    follow::{Follower, Woken, models::lock},
+    follow::{Follower, Woken, models::take_model_lock},
     home::{
         failures,
         models::{FolderModel, Models},
@@ -89,7 +89,7 @@ impl Follower for VectorFollower {
         if Models::read(home)?.embed.is_none() {
             return Ok(None);
         }
-        let Some(lock) = lock(home, LOCK)? else {
+        let Some(lock) = take_model_lock::<Self>(engine, LOCK, own)? else {
             return Ok(None);
         };
         let mut follower = Self {

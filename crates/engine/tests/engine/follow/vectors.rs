@@ -289,6 +289,22 @@ fn a_model_that_panics_is_broken_and_a_good_one_is_taken_up() {
     assert_eq!(listed(&at).state, ModelState::On);
 }
 
+/// Nothing is written meanwhile.
+#[test]
+fn the_model_of_a_process_that_ended_is_loaded_by_the_next_at_once() {
+    let (sandbox, at, changes) = embedded();
+    let next = sandbox.open_at("repo", 5);
+    next.0.follow_with_models().unwrap();
+    at.claim("The relay has a queue.");
+    changes.until(|| {
+        let found = next.query(&USER, "relay queue");
+        let claim = "The relay has a queue.".to_owned();
+        claims_in(&found).contains(&claim).then_some(())
+    });
+    drop(at);
+    changes.until(|| by(&next.query(&USER, QUESTION)).map(drop));
+}
+
 #[test]
 fn other_files_in_the_chosen_folder_are_loaded_once_they_are_chosen() {
     let (sandbox, at, changes) = embedded();
