@@ -62,9 +62,12 @@ mod socket {
     use std::{
         fs,
         io::{self, BufRead, BufReader, Read, Write},
-        os::unix::{
-            fs::{MetadataExt, PermissionsExt},
-            net::{UnixListener, UnixStream},
+        os::{
+            fd::AsRawFd,
+            unix::{
+                fs::{MetadataExt, PermissionsExt},
+                net::{SocketAddr, UnixListener, UnixStream},
+            },
         },
         path::{Path, PathBuf},
         thread::{self, JoinHandle},
@@ -143,6 +146,32 @@ mod socket {
         }
     }
 
+    /// A path of the socket for its address, which has room for about 100 bytes.
+    struct Address {
+        path: PathBuf,
+        /// The open home through which a longer path leads; on Linux only.
+        _home: Option<fs::File>,
+    }
+
+    impl Address {
+        fn of(home: &Path) -> io::Result<Self> {
+            let path = home.join(SOCKET);
+            if SocketAddr::from_pathname(&path).is_ok() {
+                return Ok(Self { path, _home: None });
+            }
+            if cfg!(not(target_os = "linux")) {
+                let why = "its path is too long for a socket; choose a home with a shorter path";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+            }
+            let home = fs::File::open(home)?;
+            let open = format!("/proc/self/fd/{}", home.as_raw_fd());
+            Ok(Self {
+                path: Path::new(&open).join(SOCKET),
+                _home: Some(home),
+            })
+        }
+    }
+
     /// Answers questions on a thread of its own. The caller holds the lock that makes it the only one.
     pub(crate) fn listen(
         home: &Path,
@@ -154,7 +183,7 @@ mod socket {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let listener = UnixListener::bind(&path)?;
+        let listener = UnixListener::bind(&Address::of(home)?.path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
         let (end, ended) = UnixStream::pair()?;
@@ -235,12 +264,13 @@ mod socket {
 
     /// Connects, without waiting for a process that hangs with a full queue.
     fn connect(home: &Path) -> io::Result<UnixStream> {
-        let address = SocketAddrUnix::new(home.join(SOCKET))?;
+        let address = Address::of(home)?;
+        let of_socket = SocketAddrUnix::new(&address.path)?;
         let socket = net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
         fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
         let stream = UnixStream::from(socket);
         stream.set_nonblocking(true)?;
-        net::connect(&stream, &address)?;
+        net::connect(&stream, &of_socket)?;
         stream.set_nonblocking(false)?;
         Ok(stream)
     }
