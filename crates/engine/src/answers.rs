@@ -116,7 +116,9 @@ impl Engine {
                 "Name the agent by its handle, as `engram agents` lists it; a token goes into ENGRAM_AGENT for `engram mcp`, or into Authorization over HTTP.",
             ));
         }
-        if terms.effect != Effect::Reads {
+        if terms.effect == Effect::Reads {
+            self.start_waiting_followers();
+        } else {
             self.retry_writing()?;
         }
         self.ensure_open()?;

@@ -409,6 +409,18 @@ impl Engine {
         Ok(())
     }
 
+    /// Starts followers that wait until the home is writable, if it is now. A read goes on anyway. A
+    /// full disk is left alone: there, each try would reopen the home.
+    fn start_waiting_followers(&self) {
+        let is_waiting = !self.store.is_writable() && self.waiting.lock().strong_count() > 0;
+        if is_waiting
+            && !self.store.is_full()
+            && let Err(error) = self.retry_writing()
+        {
+            tracing::info!(%error, "the home is not writable yet");
+        }
+    }
+
     /// Returns the pins and to-dos that an agent has not been sent yet, each with its author, as
     /// many as fit into this many tokens. From then on they count as sent; this is recorded after
     /// the answer.

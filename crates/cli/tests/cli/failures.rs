@@ -343,6 +343,45 @@ fn a_home_that_can_be_written_again_is_followed() {
     );
 }
 
+/// A process that only reads starts its followers, too: here the one that takes the lock of the tree.
+#[test]
+fn a_read_of_a_home_that_can_be_written_again_starts_the_followers() {
+    with_mounts(
+        "failures::a_read_of_a_home_that_can_be_written_again_starts_the_followers",
+        || {
+            let sandbox = Sandbox::new();
+            let id: EngramId = sandbox.put("Retries use full jitter.").parse().unwrap();
+            let home = sandbox.home();
+            let at = home.to_str().unwrap();
+            mount(&["--bind", at, at]);
+            mount(&["-o", "remount,bind,ro", at]);
+            let options = Options {
+                home: home.clone(),
+                repo: Some(sandbox.repo()),
+                from: sandbox.repo(),
+            };
+            let engine = Arc::new(Engine::open(options).unwrap());
+            engine.follow().unwrap();
+            let read = || engine.ask(&Caller::User, ask::Get(id)).unwrap();
+            let is_followed = || {
+                let names = fs::read_dir(&home)
+                    .unwrap()
+                    .map(|it| it.unwrap().file_name());
+                names
+                    .into_iter()
+                    .any(|it| it.to_string_lossy().starts_with("anchor-"))
+            };
+            read();
+            assert!(!is_followed());
+            mount(&["-o", "remount,bind,rw", at]);
+            read();
+            while !is_followed() {
+                std::thread::yield_now();
+            }
+        },
+    );
+}
+
 /// `doctor` does not create a home in place of one that was moved away, since an empty home would
 /// look sound.
 #[test]

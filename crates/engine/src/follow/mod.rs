@@ -159,8 +159,8 @@ pub struct Subscription {
 }
 
 impl Engine {
-    /// Starts the followers in the background; those of a read-only home start once it is writable.
-    /// A second call does nothing.
+    /// Starts the followers in the background; those of a read-only home start at the first request
+    /// after it became writable. A second call does nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
         let mut following = self.lock_followers();
         if following.is_some() {
