@@ -11,7 +11,16 @@ pub(crate) fn resolve_names(
     request: &mut Request,
 ) -> Result<(), Refusal> {
     let named: Vec<&mut AgentId> = match (caller, request) {
-        (Caller::Agent(agent), Request::Brief | Request::Pin(_) | Request::Unpin(_)) => vec![agent],
+        (
+            Caller::Agent(agent),
+            Request::Brief
+            | Request::Pin(_)
+            | Request::Unpin(_)
+            | Request::Deref(_)
+            | Request::ValidateMessage(_)
+            | Request::Send(_),
+        ) => vec![agent],
+        (_, Request::ShowBrief(of)) => of.agent.iter_mut().collect(),
         (_, Request::Budget(of)) => of.agent.iter_mut().collect(),
         (_, Request::ChangeAgent(change)) => vec![&mut change.agent],
         (_, Request::IssueGrant(wanted)) => {

@@ -93,6 +93,7 @@ fn reply_text(reply: &Reply) -> String {
         Reply::Conflict(conflict) => conflicts::conflict_text(conflict),
         Reply::Resolved(resolved) => conflicts::resolved_text(resolved),
         Reply::Brief(lines) => brief_text(lines),
+        Reply::Shown(shown) => brief_text(&shown.brief),
         Reply::Sent(message) => sent_text(message),
         // `run` prints the first three with what else it asks for; no verb asks for the others.
         Reply::Grants(_)
@@ -112,8 +113,7 @@ fn reply_text(reply: &Reply) -> String {
         | Reply::Metrics(_)
         | Reply::Models(_)
         | Reply::Timeline(_)
-        | Reply::Hooked(_)
-        | Reply::Shown(_) => reply_json(reply).to_string(),
+        | Reply::Hooked(_) => reply_json(reply).to_string(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use engram_engine::{MESSAGE_BYTES, World};
 use engram_model::{
-    Adoption, AgentChange, AgentEdit, AgentId, Allow, BudgetOf, Caller, Check, Code,
+    Adoption, AgentChange, AgentEdit, AgentId, Allow, BriefOf, BudgetOf, Caller, Check, Code,
     ConflictFilter, DenyAnswer, Deref, Draft, EngramId, Feed, GateCheck, GrantAnswer, GrantWanted,
     Listed, Note, Opening, PairVerdict, Pinning, PointerInput, Promote, Query, Refusal, Request,
     Resolve, Sending, Settle, Ttl, Unpinning, WhichRequests, parse_past_time,
@@ -72,6 +72,20 @@ pub(crate) fn request_of(verb: &Verb, world: &World) -> Result<Request, Refusal>
             ProjectMemory::Own => Adoption::Own,
             ProjectMemory::Share => Adoption::Shared,
         }),
+        Verb::Brief {
+            of: Some(of), verb, ..
+        } => match verb {
+            None => Request::ShowBrief(BriefOf {
+                agent: Some(AgentId(of.clone())),
+            }),
+            Some(_) => {
+                return Err(Refusal::new(
+                    Code::SchemaInvalid,
+                    "--of only shows a brief",
+                    "To pin as an agent, name it with --agent.",
+                ));
+            }
+        },
         Verb::Brief { verb, .. } => brief_request_of(verb.as_ref()),
         Verb::Message { verb } => message_request_of(verb)?,
         Verb::Pointers {

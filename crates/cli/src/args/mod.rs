@@ -272,15 +272,19 @@ GEMINI.md get a line that imports it, for Claude Code and Gemini CLI.")]
     /// Show the shared brief: what matters now, in at most 30 lines
     #[command(after_help = "Examples:
   engram brief                                      for you: all agents
-  engram brief --agent programmer-1                 as that agent gets it
+  engram brief --of programmer-1                    what that agent would get
+  engram brief --agent programmer-1                 as that agent, which then has read it
   engram brief pin 'Ship on Friday; no new dependencies.'
   engram brief pin 01J9Z3N8M6W0X4V5Y7K2QHPRTA --agent lead")]
     Brief {
         #[command(subcommand)]
         verb: Option<BriefVerb>,
-        /// Name or handle of the agent whose brief to show, or that pins [default: you]
+        /// Name or handle of the agent that reads its brief, or that pins [default: you]
         #[arg(long, global = true, value_name = "AGENT")]
         agent: Option<String>,
+        /// Name or handle of an agent whose brief you look at; the agent has not read it then
+        #[arg(long, value_name = "AGENT", conflicts_with = "agent")]
+        of: Option<String>,
     },
     /// Check and send messages between parent and child agents
     #[command(after_help = "Examples:

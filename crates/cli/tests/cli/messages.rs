@@ -50,13 +50,25 @@ fn a_task_runs_through_messages() {
     send(&["--agent", "ada", "--to", "bob"], order).refused("NOT_FOUND");
     send(&[], &report(&[], "None.").to_string()).refused("SCOPE_DENIED");
     send(&["--agent", "nobody"], &report(&[], "None.").to_string()).refused("NOT_FOUND");
+    let echo = report(&["RETRIES are bounded!"], "One.").to_string();
+    // A person who looks at an agent's brief leaves it unread.
+    let looked = sandbox.json(&["brief", "--of", "bob"]);
+    let seen = looked["lines"].as_array().unwrap().iter();
+    let seen = seen.map(|it| &it["sent"]).collect::<Vec<_>>();
+    assert!(
+        seen.iter().all(|it| it.is_null() || **it == json!([])),
+        "{looked}"
+    );
     // The words of a claim are data in the brief.
     let brief = sandbox.json(&["brief", "--agent", "bob"]);
+    assert_eq!(
+        looked["lines"].as_array().map(Vec::len),
+        brief["lines"].as_array().map(Vec::len)
+    );
     let lines = brief["lines"].as_array().unwrap();
     let claim = lines.iter().find(|it| it["part"] == "matter").unwrap();
     assert_eq!(claim["text"], "fact by ada: \"Retries are bounded.\"");
     assert_eq!(claim["engram"], reported["engrams"][0]["id"]);
-    let echo = report(&["RETRIES are bounded!"], "One.").to_string();
     send(&["--agent", "bob"], &echo).refused("ECHO");
 }
 

@@ -214,7 +214,7 @@ impl OperationKind {
             Self::Granted => "granted a request",
             Self::Denied => "denied a request",
             Self::Revoked => "revoked a grant",
-            Self::Refused => "was refused: over budget",
+            Self::Refused => "was refused",
             Self::Pinned => "pinned a line of the brief",
             Self::Unpinned => "unpinned a line of the brief",
             Self::Sent => "sent a message",

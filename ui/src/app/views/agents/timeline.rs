@@ -196,7 +196,7 @@ fn in_words(what: &ActOf) -> String {
             let all: Vec<String> = figures.iter().map(one).collect();
             match (all.is_empty(), *code) {
                 (false, _) => say::agents::refused_for(&all.join(", ")),
-                (true, engram_model::Code::DerefDenied) => say::agents::NO_SUCH_GRANT.to_owned(),
+                (true, engram_model::Code::DerefDenied) => say::agents::NOT_ALLOWED.to_owned(),
                 (true, _) => say::agents::OVER.to_owned(),
             }
         }
