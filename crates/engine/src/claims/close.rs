@@ -63,11 +63,21 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
                 Operation::Forgotten(id),
                 end_todos(tx, engram.lineage_id, &author::author_of(cx, None)?)?,
             )),
-            _ => Err(Refusal::new(
-                Code::NotFound,
-                format!("engram {id} is already closed"),
-                "Nothing was changed; it no longer holds.",
-            )),
+            _ => {
+                let clock = cx.engine.world.now();
+                let newer = tx.lineage(engram.lineage_id)?;
+                let newer = newer.iter().find(|it| it.holds_now(clock));
+                Err(Refusal::new(
+                    Code::NotFound,
+                    format!("engram {id} is already closed"),
+                    match newer {
+                        Some(it) => {
+                            format!("Nothing was changed; its newer version holds: {}.", it.id)
+                        }
+                        None => "Nothing was changed; it no longer holds.".to_owned(),
+                    },
+                ))
+            }
         }
     })
 }

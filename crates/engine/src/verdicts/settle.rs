@@ -555,7 +555,7 @@ pub(super) fn settled_already(caller: &Caller, found: &ShownConflict) -> Refusal
                 "One of its sides no longer holds: there is nothing to settle.".to_owned()
             }
             (_, Caller::User) => {
-                "Undo the verdict first.".to_owned()
+                format!("Undo the verdict first: engram resolve {} --undo", found.pair.id)
             }
             _ => "If the verdict is wrong, commit the claim that is right, with its evidence; the user can undo a verdict.".to_owned(),
         },

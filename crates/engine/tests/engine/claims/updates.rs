@@ -316,3 +316,14 @@ fn an_agent_does_not_narrow_the_claim_of_another() {
     // Its own it may.
     at.put(&ada, narrowed()).unwrap();
 }
+
+/// Whoever ends a version that was replaced is told which one holds.
+#[test]
+fn the_end_of_an_old_version_names_the_new_one() {
+    let at = Sandbox::open_new();
+    let old = at.claim("The cache has 4 shards.");
+    let new = correction_of(old.lineage_id, "The cache has 8 shards.");
+    let new = at.put(&USER, new).unwrap();
+    let refusal = refused(at.forget(&USER, old.id), Code::NotFound);
+    assert!(refusal.hint.contains(&new.id.to_string()), "{refusal}");
+}
