@@ -1,6 +1,9 @@
 //! What is new in all repositories of the home, by repository, agent and kind.
 
-use std::collections::{BTreeSet, HashMap, hash_map::Entry};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap, hash_map::Entry},
+};
 
 use engram_model::{
     ConflictId, ConflictStatus, Engram, EngramId, Evidence, NewsKind, NewsReply, NewsRow,
@@ -275,17 +278,16 @@ fn still_drifted(
     Ok(drifted)
 }
 
-/// The repository with the newest row first; in it, what asks for a person first.
+/// What asks for a person first, repositories and rows; then what is newer.
 fn sort_rows(rows: &mut [NewsRow]) {
-    let mut newest: HashMap<ProjectId, u64> = HashMap::new();
+    let mut places: HashMap<ProjectId, (NewsKind, Reverse<u64>)> = HashMap::new();
     for row in rows.iter() {
-        let known = newest.entry(row.project).or_insert(row.seq);
-        *known = (*known).max(row.seq);
+        let here = (row.what, Reverse(row.seq));
+        let known = places.entry(row.project).or_insert(here);
+        *known = (known.0.min(here.0), known.1.min(here.1));
     }
-    rows.sort_by(|a, b| {
-        let of = |row: &NewsRow| newest.get(&row.project).copied().unwrap_or_default();
-        (of(b), b.project, a.what)
-            .cmp(&(of(a), a.project, b.what))
-            .then(b.seq.cmp(&a.seq))
+    rows.sort_by_key(|row| {
+        let of_repository = places.get(&row.project).copied();
+        (of_repository, row.project, row.what, Reverse(row.seq))
     });
 }

@@ -93,7 +93,8 @@ pub struct NewsReply {
     /// Whether more happened than was read; the oldest news is then left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-    /// By repository, agent and kind. The repository with the newest row comes first.
+    /// By repository, agent and kind. The repository with the most pressing kind comes first, then the
+    /// one with the newest row.
     pub rows: Vec<NewsRow>,
 }
 

@@ -158,6 +158,8 @@ fn news_of_all_repositories_is_told_by_agent() {
     here.put(&ada, draft("The printer is fast.")).unwrap();
     there.put(&bob, draft(SHORT)).unwrap();
     there.put(&bob, draft(LONG)).unwrap();
+    // Newer, but nothing asks for a person there.
+    here.put(&ada, draft("The lexer is small.")).unwrap();
     // The user's own claims are not news.
     here.claim("The user knows this.");
     let news = |since: NewsSince| here.0.ask(&USER, ask::News(since)).unwrap();
@@ -185,10 +187,10 @@ fn news_of_all_repositories_is_told_by_agent() {
         [
             ("other", NewsKind::Contradicted, "bob", 1, false),
             ("other", NewsKind::Learned, "bob", 2, false),
-            ("repo", NewsKind::Learned, "ada", 2, true),
+            ("repo", NewsKind::Learned, "ada", 3, true),
         ]
     );
-    assert_eq!(reply.rows[2].text, "The printer is fast.");
+    assert_eq!(reply.rows[2].text, "The lexer is small.");
     let seq = reply.head;
     assert_eq!(news(NewsSince { seq, at: None }).rows, []);
     // A conflict that was settled is no longer news.
