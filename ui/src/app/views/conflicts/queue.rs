@@ -190,16 +190,18 @@ impl Queue {
         stepped(&ids, from.as_ref(), by)
     }
 
-    /// Returns the conflict to open after this verdict: the next of the same severity, else the next,
-    /// else the one before. Skips conflicts that the verdict closes.
+    /// Returns the conflict to open after this verdict: the next of the same severity, from the top
+    /// again after the last; else the next, else the one before. Skips conflicts that the verdict
+    /// closes.
     pub fn next(&self, id: ConflictId, verdict: ConflictVerdict) -> Option<ConflictId> {
         let at = self.place(id)?;
         let this = self.rows.get(at)?;
         let waits = |it: &&Arc<Conflict>| waits(it) && it.id != id && !verdict.closes(this, it);
         let later = || self.rows.iter().skip(at + 1).filter(waits);
-        let as_severe = later().find(|it| it.severity == this.severity);
-        let earlier = || self.rows.iter().take(at).rev().find(waits);
-        let next = as_severe.or_else(|| later().next()).or_else(earlier);
+        let earlier = || self.rows.iter().take(at).filter(waits);
+        let as_severe = (later().chain(earlier())).find(|it| it.severity == this.severity);
+        let next = as_severe.or_else(|| later().next());
+        let next = next.or_else(|| earlier().next_back());
         next.map(|it| it.id)
     }
 
@@ -435,7 +437,7 @@ mod tests {
                 "{from:?} {by}"
             );
         }
-        for (from, want) in [(1, Some(3)), (3, Some(1)), (4, Some(3)), (9, None)] {
+        for (from, want) in [(1, Some(3)), (3, Some(1)), (4, Some(1)), (9, None)] {
             assert_eq!(
                 queue.next(id(from), ConflictVerdict::Dismiss),
                 want.map(id),
@@ -468,7 +470,8 @@ mod tests {
             (1, ConflictVerdict::Merge, 4),
             (2, ConflictVerdict::Dismiss, 4),
             (3, ConflictVerdict::First, 4),
-            (4, ConflictVerdict::First, 3),
+            // From the top again, before a milder one.
+            (4, ConflictVerdict::First, 1),
         ] {
             assert_eq!(
                 queue.next(id(from), verdict),
