@@ -75,6 +75,7 @@ pub const ENDED: &str = "This conflict closed automatically";
 pub const ENDED_HINT: &str = "There is no verdict to undo.";
 pub const STILL_OPEN: &str = "This conflict is still open";
 pub const IS_ALLOWED: &str = "This conflict is already allowed";
+pub const BLOCKS_NOTHING: &str = "Nobody confirmed this conflict yet, so it blocks nothing";
 pub const EQUALLY_SURE: &str = "Both claims have the same confidence";
 pub const PICK_ONE: &str = "Press A or B to pick a claim.";
 

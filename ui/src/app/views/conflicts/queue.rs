@@ -515,9 +515,13 @@ mod tests {
             ]
         );
         possible.status = ConflictStatus::Open;
-        assert_eq!(fitting(&possible), [true; 8]);
+        // One that nobody confirmed blocks nothing, so nothing is to be allowed.
+        let unconfirmed = [true, true, true, true, true, true, true, false];
+        assert_eq!(fitting(&possible), unconfirmed);
+        assert!(!ConflictVerdict::Allow.is_offered(&possible));
         possible.risk = Some(possible.a.id);
         assert!(!ConflictVerdict::Contradict.fits(&possible));
+        assert!(ConflictVerdict::Allow.fits(&possible));
         let mut allowed = serde_json::to_value(&same).unwrap();
         allowed["allowed"] = json!({"by": "user", "at": "2026-01-01T00:00:00Z", "why": "Known."});
         let allowed: Conflict = serde_json::from_value(allowed).unwrap();

@@ -342,6 +342,7 @@ fn why_not(verdict: ConflictVerdict, conflict: &Conflict) -> (&'static str, &'st
             (say::conflicts::EQUALLY_SURE, say::conflicts::PICK_ONE)
         }
         (ConflictStatus::Open, ConflictVerdict::Contradict) => (say::conflicts::IS_CONFLICT, ""),
-        (ConflictStatus::Open, _) => (say::conflicts::IS_ALLOWED, ""),
+        (ConflictStatus::Open, _) if conflict.allowed.is_some() => (say::conflicts::IS_ALLOWED, ""),
+        (ConflictStatus::Open, _) => (say::conflicts::BLOCKS_NOTHING, ""),
     }
 }

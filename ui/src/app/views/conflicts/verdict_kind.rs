@@ -59,7 +59,8 @@ impl ConflictVerdict {
             Self::Contradict => is_possible || conflict.is_unconfirmed(),
             Self::Dismiss | Self::Merge => is_possible || is_open,
             Self::Surer => is_open && conflict.a.confidence != conflict.b.confidence,
-            Self::Allow => is_open && conflict.allowed.is_none(),
+            // One that nobody confirmed blocks nothing.
+            Self::Allow => is_open && conflict.allowed.is_none() && !conflict.is_unconfirmed(),
             _ => is_open,
         }
     }
@@ -69,6 +70,7 @@ impl ConflictVerdict {
     pub fn is_offered(self, conflict: &Conflict) -> bool {
         match self {
             Self::Contradict | Self::Dismiss | Self::Merge => self.fits(conflict),
+            Self::Allow if conflict.is_unconfirmed() => false,
             _ => conflict.status == ConflictStatus::Open,
         }
     }
