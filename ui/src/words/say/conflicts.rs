@@ -301,4 +301,4 @@ pub const UNCONFIRMED: &str =
 
 const NOT_JUDGED: &str = "not judged yet";
 pub const POSSIBLE_ONES: super::Noun = ("possible conflict", "possible conflicts");
-pub const SHOW_POSSIBLE: &str = "Show";
+pub const SHOW_OTHERS: &str = "Show";

@@ -189,29 +189,43 @@ fn Rows() -> impl IntoView {
         </ListBox>
         {omitted}
         {due}
-        <ToPossible />
+        <ToOthers />
     }
 }
 
-/// Leads from the open conflicts to the possible ones, if there are any.
+/// Leads from the open conflicts to the possible ones, if there are any, and from others back to the
+/// open ones.
 #[component]
-fn ToPossible() -> impl IntoView {
+fn ToOthers() -> impl IntoView {
     let app = App::here();
     let conflicts = app.views.conflicts;
-    let count = Memo::new(move |_| {
-        let is_open = conflicts.filter.with(|it| it.status == Listed::Open);
-        let count = conflicts.queue.with(|it| it.as_ref().map(Queue::possible));
-        count.filter(|it| is_open && *it > 0)
+    let others = Memo::new(move |_| {
+        let listed = conflicts.filter.with(|it| it.status);
+        let (to, count) = match listed {
+            Listed::Open => {
+                let possible = conflicts.queue.with(|it| it.as_ref().map(Queue::possible));
+                (Listed::Possible, possible.unwrap_or(0))
+            }
+            // An empty list has a button for it.
+            _ if state::is_nothing_listed(app) => return None,
+            Listed::All => return None,
+            _ => (Listed::Open, (VIEW.count)(app)),
+        };
+        (count > 0).then_some((to, count))
     });
-    let show = move |_| {
-        filter_conflicts(app, |it| it.status = Listed::Possible);
+    let show = move |to: Listed| {
+        filter_conflicts(app, |it| it.status = to);
         dom::focus(dom::LIST);
     };
     move || {
-        count.get().map(|count| {
-            let count = words::format_count(count, say::conflicts::POSSIBLE_ONES);
+        others.get().map(|(to, count)| {
+            let (testid, noun) = match to {
+                Listed::Possible => ("show-possible", say::conflicts::POSSIBLE_ONES),
+                _ => ("back-to-open", say::conflicts::OPEN_ONES),
+            };
+            let count = words::format_count(count, noun);
             view! {
-                <p class="quiet more">{count}" "<button class="plain" data-testid="show-possible" on:click=show>{say::conflicts::SHOW_POSSIBLE}</button></p>
+                <p class="quiet more">{count}" "<button class="plain" data-testid=testid on:click=move |_| show(to)>{say::conflicts::SHOW_OTHERS}</button></p>
             }
         })
     }

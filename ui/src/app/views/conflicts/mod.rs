@@ -61,7 +61,7 @@ pub(crate) static VIEW: View = View {
         },
         open: |app, id| {
             if let Some(id) = id.and_then(|id| id.parse().ok()) {
-                state::select_conflict(app, id);
+                state::seek_conflict(app, id);
             }
         },
     },

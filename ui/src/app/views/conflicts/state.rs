@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use engram_model::{
     Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, EngramId, Filter,
-    MAX_CONFLICTS_ON_PAGE, Pointer, Refusal, ask,
+    Listed, MAX_CONFLICTS_ON_PAGE, Pointer, Refusal, ask,
 };
 use leptos::{ev, prelude::*, task::spawn_local};
 
@@ -56,6 +56,9 @@ part! {
             pub(super) topics: RwSignal<Vec<String>> = Vec::new(),
             /// The open conflict, which the list may leave out.
             visited: RwSignal<Option<Arc<Conflict>>> = None,
+            /// The conflict to which a person came from elsewhere, until it is known whether the
+            /// list may leave it out.
+            sought: StoredValue<Option<ConflictId>> = None,
             /// Why the last verdict on it failed.
             pub(super) verdict_refused: RwSignal<Option<Refusal>> = None,
             /// The conflict about which the language model is being asked.
@@ -174,6 +177,9 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
     read_while_due(app);
     let selected = conflicts.inbox.open.get_untracked();
     let is_listed = selected.is_some_and(|id| untrack(|| listed_conflict(app, id)).is_some());
+    if is_listed {
+        conflicts.sought.set_value(None);
+    }
     // Reads what became of a conflict that left the list.
     if let Some(id) = selected.filter(|_| is_same && !is_listed) {
         visit_conflict(app, id);
@@ -261,7 +267,10 @@ fn visit_conflict(app: App, id: ConflictId) {
     let conflicts = app.views.conflicts;
     spawn_local(async move {
         match app.ask(ask::Conflict(id)).await {
-            Ok(conflict) => conflicts.visited.set(Some(Arc::from(conflict))),
+            Ok(conflict) => {
+                list_sought(app, &conflict);
+                conflicts.visited.set(Some(Arc::from(conflict)));
+            }
             Err(_) if conflicts.inbox.open.get_untracked() != Some(id) => {}
             Err(refusal)
                 if refusal.code == Code::NotFound
@@ -276,6 +285,31 @@ fn visit_conflict(app: App, id: ConflictId) {
             }
             Err(refusal) => conflicts.verdict_refused.set(Some(refusal)),
         }
+    });
+}
+
+/// Lists the conflict to which a person came from elsewhere, if the filter leaves it out.
+fn list_sought(app: App, conflict: &Conflict) {
+    let conflicts = app.views.conflicts;
+    if conflicts.sought.get_value() != Some(conflict.id) {
+        return;
+    }
+    conflicts.sought.set_value(None);
+    let admits = |it: &ConflictFilter| it.status.admits(conflict.status);
+    if conflicts.filter.with_untracked(admits) {
+        return;
+    }
+    let status = match conflict.status {
+        ConflictStatus::Open => Listed::Open,
+        ConflictStatus::Possible => Listed::Possible,
+        ConflictStatus::Resolved => Listed::Resolved,
+        ConflictStatus::Dismissed => Listed::Dismissed,
+        ConflictStatus::Closed => Listed::Closed,
+    };
+    conflicts.clear_chosen();
+    conflicts.filter.set(ConflictFilter {
+        status,
+        ..ConflictFilter::default()
     });
 }
 
@@ -315,8 +349,14 @@ pub(crate) fn show_its_conflict(app: App) {
 /// Shows a conflict from another view.
 pub(crate) fn show_conflict(app: App, id: ConflictId) {
     feed::show_filtered(app, &VIEW, Filter::default(), true);
-    select_conflict(app, id);
+    seek_conflict(app, id);
     room::come_forward(app);
+}
+
+/// Opens a conflict to which a person came from elsewhere, as by a link.
+pub(super) fn seek_conflict(app: App, id: ConflictId) {
+    app.views.conflicts.sought.set_value(Some(id));
+    select_conflict(app, id);
 }
 
 /// Opens the conflict that the notice leads to, among the open ones.
@@ -337,6 +377,9 @@ fn select_conflict_by(app: App, id: ConflictId, adds_history: bool) -> bool {
     let is_other = all
         .inbox
         .turn_to(app, id, &conflict_row_id(id), adds_history);
+    if all.sought.get_value() != Some(id) {
+        all.sought.set_value(None);
+    }
     if is_other {
         all.verdict_refused.set(None);
         all.wants_reason.set(false);

@@ -1,7 +1,7 @@
 //! What keys do among conflicts.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use engram_model::{Code, ConflictId, Listed, Refusal, Request, Settle};
+use engram_model::{Code, ConflictFilter, ConflictId, Listed, Refusal, Request, Settle};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
@@ -276,4 +276,42 @@ fn a_row_says_what_a_rule_found_or_who_judged() {
     ] {
         assert_eq!(how_found(status, tier, by), want);
     }
+}
+
+/// Whoever comes by a key or a link finds it in the list, whatever was listed before.
+#[test]
+fn a_conflict_that_is_sought_is_listed_though_the_filter_left_it_out() {
+    let stage = stage_with(|request| match request {
+        Request::Conflicts(filter) if filter.status == Listed::Possible => Ok(json!({
+            "is": "conflicts", "with": {"conflicts": [], "open": 4, "omitted": null, "due": 0},
+        })),
+        Request::Conflict(id) => {
+            let mut all = gallery::all().into_iter();
+            Ok(json!({"is": "conflict", "with": all.find(|it| it.id == *id)}))
+        }
+        _ => list_reply(request),
+    });
+    let all = stage.app.views.conflicts;
+    let id = gallery::all()[1].id;
+    let possible = ConflictFilter {
+        status: Listed::Possible,
+        ..ConflictFilter::default()
+    };
+    all.filter.set(possible.clone());
+    state::read(stage.app);
+    stage.settle();
+    assert_eq!(open(&stage), None);
+    // Another list leaves the person's filter alone.
+    state::select_conflict(stage.app, id);
+    state::read(stage.app);
+    stage.settle();
+    assert_eq!(all.filter.get_untracked(), possible);
+    state::read_no_conflict(stage.app);
+    (VIEW.address.open)(stage.app, Some(&id.to_string()));
+    state::read(stage.app);
+    stage.settle();
+    assert_eq!(all.filter.get_untracked(), ConflictFilter::default());
+    state::read(stage.app);
+    stage.settle();
+    assert_eq!(open(&stage), Some(id));
 }
