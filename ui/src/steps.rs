@@ -190,7 +190,7 @@ fn storing(
     let did = match Did::of(change, |id| all.get(&id).copied())? {
         Did::Stored => say::steps::ADDED,
         Did::Asked => say::steps::ASKED,
-        Did::Confirmed => say::steps::CONFIRMED,
+        Did::Confirmed => words::ending::confirmed(engram, |id| all.get(&id).copied()),
         Did::Corrected => say::steps::CORRECTED,
         _ => return None,
     };

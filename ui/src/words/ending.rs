@@ -1,9 +1,9 @@
 //! Claims whose ttl is about to end, so that a person can renew those that still matter.
 
-use engram_model::{Durability, Engram, Ttl};
+use engram_model::{Durability, Engram, EngramId, Ttl};
 use jiff::{SignedDuration, Timestamp};
 
-use super::is_drifted;
+use super::{is_drifted, say};
 
 /// A claim is about to end this long before its end, or in the last tenth of its ttl if that is
 /// longer.
@@ -26,6 +26,23 @@ pub fn is_renewable(engram: &Engram) -> bool {
 /// Whether one key may renew a claim now.
 pub fn can_renew(engram: &Engram, now: Timestamp) -> bool {
     is_renewable(engram) && engram.holds_now(now)
+}
+
+/// Returns what a confirmation did: one after which the evidence reads as before only restarted the
+/// ttl. `find` looks up the version before.
+pub fn confirmed<'e>(
+    engram: &Engram,
+    find: impl FnOnce(EngramId) -> Option<&'e Engram>,
+) -> &'static str {
+    let read = |it: &Engram| -> Vec<_> {
+        let pointers = it.pointers.iter();
+        pointers.map(|it| it.digest.clone()).collect()
+    };
+    let before = engram.supersedes.filter(|_| engram.ttl.is_some());
+    match before.and_then(find) {
+        Some(before) if read(before) == read(engram) => say::steps::RENEWED,
+        _ => say::steps::CONFIRMED,
+    }
 }
 
 /// Returns a ttl in words: `7 days`, `6 h`; one that mixes units, as it was written.
@@ -130,6 +147,28 @@ mod tests {
             ("P1DT6H", "P1DT6H"),
         ] {
             assert_eq!(ttl_in_words(&ttl.parse().unwrap()), want);
+        }
+    }
+
+    #[test]
+    fn a_confirmation_that_only_restarts_the_ttl_is_a_renewal() {
+        let version = |ttl: Option<&str>, read: char| {
+            let mut version = engram(NOW, ttl);
+            let digest = format!("sha256:{}", String::from(read).repeat(64));
+            let pointer = json!({"type": "repo", "ref": "repo:a.rs#L1@abc1234", "digest": digest});
+            version.pointers = vec![serde_json::from_value(pointer).unwrap()];
+            version
+        };
+        for (ttl, read, want) in [
+            (Some("P7D"), 'a', say::steps::RENEWED),
+            (Some("P7D"), 'b', say::steps::CONFIRMED),
+            (None, 'a', say::steps::CONFIRMED),
+        ] {
+            let (before, mut now) = (version(ttl, 'a'), version(ttl, read));
+            assert_eq!(confirmed(&now, |_| Some(&before)), say::steps::CONFIRMED);
+            now.supersedes = Some(before.id);
+            assert_eq!(confirmed(&now, |_| Some(&before)), want, "{ttl:?} {read}");
+            assert_eq!(confirmed(&now, |_| None), say::steps::CONFIRMED);
         }
     }
 }

@@ -12,6 +12,7 @@ pub const UNDONE: &str = "undone";
 pub const ADDED: &str = "Added";
 pub const ASKED: &str = "Asked agents to check";
 pub const CONFIRMED: &str = "Confirmed";
+pub const RENEWED: &str = "Renewed";
 pub const CORRECTED: &str = "Corrected";
 pub const FORGOT: &str = "Forgot";
 pub const CONTRADICTED: &str = "Confirmed a conflict";
