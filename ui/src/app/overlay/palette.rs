@@ -414,6 +414,10 @@ fn view_option(
             text: pieces.iter().map(piece).collect(),
         },
     };
+    let is_over = match &matched.entry {
+        PaletteEntry::Engram(engram) => !engram.holds_now(app.clock.get_untracked().now),
+        _ => false,
+    };
     let aside = match &matched.entry {
         PaletteEntry::Command(command) => {
             command.keys.first().map(|chord| keycaps(chord).into_any())
@@ -438,7 +442,7 @@ fn view_option(
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()
             on:mousemove=move |_| if at.get_untracked() != index { at.set(index) } on:click=move |_| perform(index)>
             <span class="sign">{matched.entry.icon().map(Icon::draw)}</span>
-            <span class="text" dir=text.direction>{text.text}</span>
+            <span class="text" class:closed=is_over dir=text.direction>{text.text}</span>
             {aside}
         </div>
     }
