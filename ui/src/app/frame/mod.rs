@@ -338,7 +338,13 @@ pub(crate) fn undo_last(app: App) {
                     app.reading.returned.set(Some(id));
                 }
             }
-            (true, _) => app.frame.say(&text, &why),
+            (true, all) => {
+                // Back to where the first was done: it was undone last.
+                if let Some((first, _)) = all.last() {
+                    (first.then)(app, "");
+                }
+                app.frame.say(&text, &why);
+            }
             (false, _) => {
                 app.frame.say_all_done(&text, &why, true, outcome.left);
                 app.frame.undo_of.set_value(of);

@@ -315,3 +315,22 @@ fn a_conflict_that_is_sought_is_listed_though_the_filter_left_it_out() {
     stage.settle();
     assert_eq!(open(&stage), Some(id));
 }
+
+#[test]
+fn the_undo_of_several_verdicts_returns_to_the_first() {
+    let stage = stage_with(|request| match request {
+        Request::Resolve(resolve) => Ok(json!({"is": "resolved", "with": {
+            "conflict": resolve.conflict, "status": "open", "seq": 1, "closed": [], "stored": [],
+        }})),
+        _ => list_reply(request),
+    });
+    let first = open(&stage);
+    for key in ["v", "j", "v", "x"] {
+        assert!(stage.press(key), "{key}");
+    }
+    assert_ne!(open(&stage), first);
+    state::read(stage.app);
+    stage.settle();
+    assert!(stage.press("z"));
+    assert_eq!(open(&stage), first);
+}
