@@ -117,6 +117,7 @@ impl ReadingState {
 pub(crate) fn go_to_engram(app: App, id: EngramId) {
     let is_read = app.view.get_untracked().lists_engrams;
     if !is_read {
+        app.frame.drop_warning();
         feed::set_view_and_filter(app, &feed::VIEW, Filter::default());
         app.write_address(true);
         feed::list_anew(app);

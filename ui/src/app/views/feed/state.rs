@@ -250,6 +250,10 @@ pub(crate) fn set_filter(app: App, filter: Filter, adds_history: bool) {
 
 /// Shows a view with this filter.
 pub(crate) fn show_filtered(app: App, view: &'static View, filter: Filter, adds_history: bool) {
+    // A refusal is about what the person leaves.
+    if !untrack(|| view.is_on(app)) {
+        app.frame.drop_warning();
+    }
     if !set_view_and_filter(app, view, filter) {
         return;
     }

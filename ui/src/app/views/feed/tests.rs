@@ -14,7 +14,11 @@ use super::{
     state::{self, listed_rows},
 };
 use crate::{
-    app::{gallery::made_up::engrams, reading, views::stage::Stage},
+    app::{
+        gallery::made_up::engrams,
+        reading,
+        views::{drift, stage::Stage},
+    },
     feed::EngramList,
 };
 
@@ -184,4 +188,20 @@ fn after_a_claim_is_forgotten_the_next_opens() {
     assert_eq!(open_engram(&stage), Some(all[1]));
     let toast = stage.app.frame.toast.get_untracked().unwrap();
     assert!(toast.undoes, "{toast:?}");
+}
+
+#[test]
+fn a_refusal_is_no_longer_said_in_another_view() {
+    let stage = Stage::open(&VIEW, answer);
+    let frame = stage.app.frame;
+    let is_said = || frame.toast.get_untracked().is_some();
+    frame.warn("This cannot be done", "");
+    state::show_filtered(stage.app, &VIEW, Filter::default(), true);
+    assert!(is_said());
+    state::show_filtered(stage.app, &drift::VIEW, Filter::default(), true);
+    assert!(!is_said());
+    // What was done is still said there.
+    frame.say("Done", "");
+    state::show_filtered(stage.app, &VIEW, Filter::default(), true);
+    assert!(is_said());
 }
