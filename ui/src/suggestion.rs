@@ -23,6 +23,22 @@ pub struct Suggestion {
     pub new: String,
     /// The claim with the new value.
     pub claim: String,
+    /// Whether the rest of the claim may depend on the value, so that a person must read it again.
+    pub says_more: bool,
+}
+
+/// Words that give a number, or begin what follows from it.
+const MORE: &[&str] = &[
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "twenty", "thirty", "forty", "fifty", "sixty", "hundred", "thousand",
+    "million", "dozen", "half", "once", "twice", "double", "triple", "so", "because",
+];
+
+/// Whether a part of a claim beside the value has another number, or says what follows from it.
+fn says_more(part: &str) -> bool {
+    let is_more = |word: &str| MORE.contains(&word.to_lowercase().as_str());
+    part.contains(|it: char| it.is_numeric() || it == ';')
+        || part.split(|it: char| !it.is_alphanumeric()).any(is_more)
 }
 
 /// Returns the correction that the changes suggest: on the pinned lines one number, version or
@@ -58,6 +74,7 @@ pub fn suggestion_for(claim: &str, changes: &[SourceLine]) -> Option<Suggestion>
         old: (*old).to_owned(),
         new: (*new).to_owned(),
         claim: format!("{before}{new}{after}"),
+        says_more: says_more(before) || says_more(after),
     })
 }
 
@@ -237,6 +254,23 @@ mod tests {
             let found = suggestion_for(claim, &lines(changes));
             let found = found.as_ref().map(|it| (&*it.old, &*it.new, &*it.claim));
             assert_eq!(found, want, "{claim}");
+        }
+    }
+
+    #[test]
+    fn what_may_follow_from_the_value_is_noticed() {
+        let changes = lines(&["-limit = 50", "+limit = 60"]);
+        for (claim, want) in [
+            ("A batch has at most 50 lines.", false),
+            ("Also the sofa holds 50s.", false),
+            ("A batch has at most 50 lines; the rest waits.", true),
+            ("At most 50 lines, and the 51st add raises.", true),
+            ("It is 50, so the app syncs twice a minute.", true),
+            ("Because of memory, it is 50.", true),
+            ("Two workers share 50 lines.", true),
+        ] {
+            let found = suggestion_for(claim, &changes).map(|it| it.says_more);
+            assert_eq!(found, Some(want), "{claim}");
         }
     }
 

@@ -198,7 +198,8 @@ pub(crate) fn open_suggestion(app: App, engram: &Engram) -> Option<Suggestion> {
     })
 }
 
-/// Corrects the open claim to the value that its evidence has now.
+/// Corrects the open claim to the value that its evidence has now. If the rest of the claim may
+/// depend on the value, the person reads it in the field first.
 pub(crate) fn apply_suggestion(app: App) {
     let Some(engram) = untrack(|| reading::current_engram(app)) else {
         return;
@@ -213,6 +214,10 @@ pub(crate) fn apply_suggestion(app: App) {
     app.write.corrections.update(|all| {
         all.entry(engram.id).or_insert(begun);
     });
+    if suggestion.says_more {
+        app.frame.say(say::write::READ_AGAIN, "");
+        return correct(app);
+    }
     save_correction(app, &engram);
 }
 

@@ -4,6 +4,7 @@ pub const CORRECT: &str = "Correct…";
 pub const CORRECT_MEANS: &str = "Saves your wording as a new version";
 pub const SUGGEST: &str = "Correct to the new value";
 pub const SUGGEST_MEANS: &str = "Replaces the old value in the claim with the one now in the code";
+pub const READ_AGAIN: &str = "Read the rest of the claim again, then save";
 pub const NO_SUGGESTION: &str = "The changed lines do not suggest a new value";
 pub const CORRECTION: &str = "Your correction";
 pub const UNSAVED: &str = "You have an unsaved correction.";

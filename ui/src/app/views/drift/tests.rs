@@ -87,6 +87,18 @@ fn one_key_corrects_a_claim_to_the_value_that_the_line_has_now() {
 }
 
 #[test]
+fn a_claim_that_says_more_than_the_value_is_read_again_in_the_field() {
+    let claim = "A cookie has at most 4093 bytes; a second one is refused.";
+    let (stage, engram) = open("needs_reverification", claim);
+    show_edited(&stage, &engram);
+    assert!(stage.press_shift("R"));
+    assert_eq!(stage.asked(), []);
+    let told = stage.app.frame.toast.get_untracked().unwrap();
+    assert_eq!(told.text, "Read the rest of the claim again, then save");
+    assert!(!stage.press_shift("R"), "its words are in the field");
+}
+
+#[test]
 fn what_cannot_be_confirmed_says_which_key_to_press() {
     let (stage, _) = open("evidence_gone", "A cookie has at most 4093 bytes.");
     super::judge(stage.app, crate::selection::ClaimAction::Confirm);
