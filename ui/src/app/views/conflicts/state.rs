@@ -63,6 +63,8 @@ part! {
             pub(super) verdict_refused: RwSignal<Option<Refusal>> = None,
             /// The conflict about which the language model is being asked.
             pub(super) explaining: RwSignal<Option<ConflictId>> = None,
+            /// Whether a language model is chosen, that could be asked.
+            pub(super) has_model: RwSignal<bool> = false,
             /// The selected rows, and the reason for all of them.
             pub(super) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),

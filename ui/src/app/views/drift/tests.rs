@@ -9,10 +9,14 @@ use engram_model::{
 use leptos::prelude::*;
 
 use super::VIEW;
-use crate::app::{
-    gallery::made_up::engrams,
-    reading,
-    views::{feed::gallery::load, stage::Stage},
+use crate::{
+    app::{
+        act,
+        gallery::made_up::engrams,
+        reading,
+        views::{feed::gallery::load, stage::Stage},
+    },
+    commands::Act,
 };
 
 const DIGEST: &str = "sha256:4d7a";
@@ -96,6 +100,32 @@ fn a_claim_that_says_more_than_the_value_is_read_again_in_the_field() {
     let told = stage.app.frame.toast.get_untracked().unwrap();
     assert_eq!(told.text, "Read the rest of the claim again, then save");
     assert!(!stage.press_shift("R"), "its words are in the field");
+}
+
+#[test]
+fn a_value_is_suggested_for_one_claim_only() {
+    let (stage, engram) = open("needs_reverification", "A cookie has at most 4093 bytes.");
+    let mut other = Engram::clone(&engram);
+    other.id = "01K0000000000000000000000B".parse().unwrap();
+    other.lineage_id = "01K0000000000000000000000B".parse().unwrap();
+    load(
+        stage.app,
+        &[Arc::clone(&engram), Arc::new(other)],
+        Filter::default(),
+    );
+    show_edited(&stage, &engram);
+    act::perform(stage.app, Act::ChooseAll);
+    stage.app.reading.selected.set(Some(engram.id));
+    show_edited(&stage, &engram);
+    stage.asked();
+    act::perform(stage.app, Act::Suggest);
+    stage.settle();
+    assert_eq!(stage.asked(), []);
+    let told = stage.app.frame.toast.get_untracked().unwrap();
+    assert_eq!(told.text, "Claims are corrected one at a time");
+    stage.app.list.choice.reset();
+    assert!(stage.press_shift("R"));
+    assert_eq!(stage.asked().len(), 1);
 }
 
 #[test]

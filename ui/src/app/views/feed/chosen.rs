@@ -212,6 +212,8 @@ pub(crate) fn holds_for_chosen(app: App, act: Act) -> Option<bool> {
     match act {
         Act::CopyClaim => Some(true),
         Act::Redact => Some(false),
+        // The value is suggested for the open claim, by its lines on the screen.
+        Act::Suggest if !is_only_open_chosen(app) => Some(false),
         _ => ClaimAction::of(act).map(|deed| choice.rows.with_untracked(|it| it.count(deed) > 0)),
     }
 }
@@ -224,11 +226,21 @@ pub(crate) fn act_on_chosen(app: App, act: Act) -> bool {
     match ClaimAction::of(act) {
         Some(deed) => do_to_chosen(app, deed),
         None if act == Act::CopyClaim => copy_chosen(app),
+        None if act == Act::Suggest => app
+            .frame
+            .warn(say::many::CORRECT_ONE, say::many::CORRECT_ONE_HINT),
         None => app
             .frame
             .warn(say::many::ONE_AT_A_TIME, say::many::ONE_AT_A_TIME_HINT),
     }
     true
+}
+
+/// Whether the open row is the only one that is selected.
+fn is_only_open_chosen(app: App) -> bool {
+    let open = app.reading.selected.get_untracked();
+    let is_only = |it: &Selection| it.len() == 1 && open.is_some_and(|id| it.has(id));
+    app.list.choice.rows.with_untracked(is_only)
 }
 
 /// Whether a command of the menu acts on the selection, if there is one.
