@@ -112,7 +112,7 @@ static COMMANDS: &[Command] = &[
         say::conflicts::ASK_MODEL,
         &["Shift+m"],
         explain::explain_conflict,
-        is_any_read,
+        explain::may_explain,
     ),
     Command::own(
         "reason",

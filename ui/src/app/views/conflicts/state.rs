@@ -19,7 +19,7 @@ use crate::{
         state::App,
         views::{
             conflicts::{
-                chosen,
+                chosen, explain,
                 queue::{self, Queue},
                 verdict_kind::ConflictVerdict,
             },
@@ -111,6 +111,7 @@ impl Conflicts {
 pub(super) fn follow(app: App) {
     let conflicts = app.views.conflicts;
     read_own_sources(app);
+    explain::read_model(app);
     Effect::new(move |_| {
         app.stale.track(Tag::Conflicts);
         app.stale.track(Tag::Sides);

@@ -1,12 +1,17 @@
 //! What keys do among conflicts.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::sync::Mutex;
+
 use engram_model::{Code, ConflictFilter, ConflictId, Listed, Refusal, Request, Settle};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{VIEW, gallery, state};
+use super::{VIEW, explain, gallery, state};
 use crate::app::{engine::stale, views::stage::Stage};
+
+/// What the stage of a language model answers.
+static MODEL: Mutex<Value> = Mutex::new(Value::Null);
 
 fn stage() -> Stage {
     stage_with(|request| match request {
@@ -333,4 +338,22 @@ fn the_undo_of_several_verdicts_returns_to_the_first() {
     stage.settle();
     assert!(stage.press("z"));
     assert_eq!(open(&stage), first);
+}
+
+#[test]
+fn a_language_model_is_offered_if_one_is_chosen() {
+    let model = |state: &str| {
+        json!({"models": [{"task": "llm", "name": null, "version": null,
+        "state": state, "why": null, "how": "engram models"}]})
+    };
+    let stage = stage_with(|request| match request {
+        Request::Models => Ok(json!({"is": "models", "with": MODEL.lock().unwrap().clone()})),
+        _ => list_reply(request),
+    });
+    for (state, want) in [("off", false), ("on", true), ("broken", true)] {
+        *MODEL.lock().unwrap() = model(state);
+        explain::read_model(stage.app);
+        stage.settle();
+        assert_eq!(explain::may_explain(stage.app), want, "{state}");
+    }
 }
