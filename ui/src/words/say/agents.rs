@@ -58,7 +58,7 @@ pub const CLOSE: &str = "Close…";
 pub const CLOSE_MEANS_TO: &str = "Close the agent…";
 pub const CLOSE_ASK: &str = "Close this agent?";
 pub const CLOSE_MEANS: &str =
-    "Its connection, token, open grants and requests end. Its claims stay.";
+    "Its connection, token, open grants and requests end. Its claims stay. You cannot undo this.";
 pub const CLOSE_YES: &str = "Close";
 /// While a change is on its way.
 pub const CHANGING: &str = "Changing";
