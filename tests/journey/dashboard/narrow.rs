@@ -284,6 +284,20 @@ fn a_low_window_shows_the_whole_rail() {
     assert!(shown[1].as_u64().unwrap() >= 7, "{shown}");
 }
 
+/// What is at the end of the line stays in the window, and the connection is told whole.
+#[test]
+fn the_status_line_fits_at_every_width() {
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
+    window.find("[data-testid=link][data-state=live]");
+    let script =
+        "const line = document.querySelector('.status'), link = line.querySelector('.link');
+        return line.scrollWidth <= line.clientWidth && link.scrollWidth <= link.clientWidth";
+    for width in [420, 480, 560, 661, 700, 741, 780, 800, 821, 860, 941] {
+        window.size(width, 600);
+        assert_eq!(window.script(script, json!([])), json!(true), "{width}");
+    }
+}
+
 #[test]
 fn an_empty_home_fits_a_narrow_window() {
     let Stage { window, .. } = &Stage::empty();
