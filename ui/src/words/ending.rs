@@ -34,8 +34,8 @@ pub fn confirmed<'e>(
     engram: &Engram,
     find: impl FnOnce(EngramId) -> Option<&'e Engram>,
 ) -> &'static str {
-    let read = |it: &Engram| -> Vec<_> {
-        let pointers = it.pointers.iter();
+    let read = |version: &Engram| -> Vec<_> {
+        let pointers = version.pointers.iter();
         pointers.map(|it| it.digest.clone()).collect()
     };
     let before = engram.supersedes.filter(|_| engram.ttl.is_some());

@@ -17,7 +17,7 @@ use crate::{
     app::{
         gallery::made_up::engrams,
         reading,
-        views::{drift, stage::Stage},
+        views::{by_topic, stage::Stage},
     },
     feed::EngramList,
 };
@@ -198,7 +198,7 @@ fn a_refusal_is_no_longer_said_in_another_view() {
     frame.warn("This cannot be done", "");
     state::show_filtered(stage.app, &VIEW, Filter::default(), true);
     assert!(is_said());
-    state::show_filtered(stage.app, &drift::VIEW, Filter::default(), true);
+    state::show_filtered(stage.app, by_topic(), Filter::default(), true);
     assert!(!is_said());
     // What was done is still said there.
     frame.say("Done", "");
