@@ -456,8 +456,9 @@ pub struct ResolveReply {
     /// How many comparisons of those are still due; absent if none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub due: u64,
-    /// Whether the same verdict was given before: nothing changed now; absent if not.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether the same verdict was given before: nothing changed now. Only the command says so: the
+    /// same verdict has the same reply.
+    #[serde(skip)]
     pub repeated: bool,
 }
 

@@ -71,8 +71,11 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
                     Code::NotFound,
                     format!("engram {id} is already closed"),
                     match newer {
-                        Some(it) => {
-                            format!("Nothing was changed; its newer version holds: {}.", it.id)
+                        Some(newer) => {
+                            format!(
+                                "Nothing was changed; its newer version holds: {}.",
+                                newer.id
+                            )
                         }
                         None => "Nothing was changed; it no longer holds.".to_owned(),
                     },
