@@ -4,6 +4,16 @@ use serde_json::json;
 
 use crate::fixture::{POINTER, Sandbox};
 
+/// The choice of a language model on this machine.
+const NEAR: [&str; 6] = [
+    "models",
+    "use",
+    "llm",
+    "http://localhost:9/v1",
+    "--model",
+    "small",
+];
+
 #[test]
 fn a_language_model_is_chosen_listed_and_turned_off() {
     let sandbox = Sandbox::new();
@@ -59,7 +69,6 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
                 "http://api.example.com",
                 "--model",
                 "large",
-                "--yes",
             ],
             "MODEL_INVALID",
         ),
@@ -71,15 +80,7 @@ fn a_language_model_is_chosen_listed_and_turned_off() {
     let text = sandbox.run(&["models"]).out;
     assert!(text.contains("nli   off"), "{text}");
     assert!(text.contains("llm   on      large; sends pairs"), "{text}");
-    let near = [
-        "models",
-        "use",
-        "llm",
-        "http://localhost:9/v1",
-        "--model",
-        "small",
-    ];
-    let near = sandbox.json(&near);
+    let near = sandbox.json(&NEAR);
     assert_eq!(
         near["models"][2]["why"],
         "asks http://localhost:9/v1, on this machine"
@@ -94,17 +95,9 @@ fn no_choice_of_several_at_once_is_lost() {
         for task in ["embed", "nli", "llm"] {
             let sandbox = &sandbox;
             scope.spawn(move || {
-                let near = [
-                    "models",
-                    "use",
-                    "llm",
-                    "http://localhost:9/v1",
-                    "--model",
-                    "m",
-                ];
                 for _ in 0..4 {
                     let ran = match task {
-                        "llm" => sandbox.run(&near),
+                        "llm" => sandbox.run(&NEAR),
                         _ => sandbox.run(&["models", "off", task]),
                     };
                     assert_eq!(ran.code, Some(0), "{ran:?}");

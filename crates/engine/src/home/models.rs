@@ -228,14 +228,15 @@ fn broken(task: ModelTask, name: String, why: &str) -> ListedModel {
     }
 }
 
-/// The address to which a choice would send pairs of near claims; `None` if they stay on this machine.
+/// The address to which a choice would send pairs of near claims; `None` if they stay on this machine,
+/// or if the choice is refused.
 pub fn address_of_claims(choice: &ModelChoice) -> Option<&str> {
     let ModelChoice::Endpoint { url, model, .. } = choice else {
         return None;
     };
     let endpoint = LanguageModel::new(url.trim(), model.trim(), None);
-    let is_local = endpoint.is_ok_and(|it| it.is_local());
-    (!is_local).then_some(url.trim())
+    let is_elsewhere = endpoint.is_ok_and(|it| !it.is_local());
+    is_elsewhere.then_some(url.trim())
 }
 
 /// Chooses a model, or none, after checking that it is one of this task. A refused choice replaces

@@ -211,16 +211,12 @@ fn plan_on_possible(
     found: &ShownConflict,
     asked: &ProposedVerdict,
 ) -> Result<Plan<ResolveReply>, Refusal> {
-    match asked.how {
-        Settle::Merge(_) | Settle::MergedBy(_) if cx.agent()?.is_none() => {
-            plan_ruling(cx, tx, found, asked)
+    match (&asked.how, cx.agent()?) {
+        (Settle::Merge(_) | Settle::MergedBy(_), None) => plan_ruling(cx, tx, found, asked),
+        (_, Some(agent)) if !is_asked(cx, tx, agent, found.pair.id)? => {
+            Err(no_conflict(found.pair.id))
         }
-        _ => match cx.agent()? {
-            Some(agent) if !is_asked(cx, tx, agent, found.pair.id)? => {
-                Err(no_conflict(found.pair.id))
-            }
-            _ => Err(only_possible(found)),
-        },
+        _ => Err(only_possible(found)),
     }
 }
 
